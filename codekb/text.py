@@ -1,0 +1,47 @@
+"""The texts of a chunk that searches read, the tokenizer and the token estimate. Graph lines come with the graph."""
+
+from __future__ import annotations
+
+import re
+
+from codekb.chunks import Chunk
+
+CHARACTERS_PER_TOKEN = 3.6
+"""Mean over Python and Go sources for OpenAI's cl100k table; see `count_tokens` for the error."""
+
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+
+
+def tokenize(text: str) -> list[str]:
+    """Lower-case word parts of identifiers and prose, in order, duplicates kept.
+
+    >>> tokenize("parseHTTPHeader v2 get_user_id")
+    ['parse', 'http', 'header', 'v', '2', 'get', 'user', 'id']
+    """
+    return [word.lower() for word in _WORDS.findall(text)]
+
+
+def count_tokens(text: str) -> int:
+    """Estimated model tokens of a text: one estimator everywhere, by characters, offline."""
+    return -(-len(text) * 10 // round(CHARACTERS_PER_TOKEN * 10))
+
+
+def body(chunk: Chunk) -> str:
+    """The chunk's own source, nothing added."""
+    return chunk.code
+
+
+def header(chunk: Chunk) -> str:
+    """`File: … | Package: … | Function: …`, the line that enriched text starts with."""
+    package = chunk.namespace or "."
+    name = chunk.qualname
+    if chunk.language == "go" and "method" in chunk.marks and "." in name:
+        receiver, _, method = name.partition(".")
+        name = f"({'*' if 'pointer' in chunk.marks else ''}{receiver}) {method}"
+    label = {"class": "Class", "module": "Module"}.get(chunk.kind, "Function")
+    return f"File: {chunk.path} | Package: {package} | {label}: {name}"
+
+
+def enrich(chunk: Chunk) -> str:
+    """`header`, a blank line, the body: what dense and keyword search read by default."""
+    return f"{header(chunk)}\n\n{chunk.code}"
