@@ -5,18 +5,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["function", "lambda", "class", "module"]
 """`function` covers methods and nested functions; `lambda` chunks are graph nodes but no search results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A name that a chunk mentions, exactly as written; resolving it is the graph's work.
 
     `name` is dotted (`self.store.get`), `line` is 1-based in the file, `kind` is one of
-    `call`, `name`, `import`, `base`, `decorator`.
+    `call`, `name`, `import`, `base`, `decorator`. A tuple, since a repository has a million of them.
     """
 
     name: str
