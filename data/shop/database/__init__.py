@@ -1,0 +1,1 @@
+"""One SQLite database for the whole shop."""

@@ -1,0 +1,1 @@
+"""Orders, card payments and refunds."""
