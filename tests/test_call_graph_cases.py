@@ -1,0 +1,144 @@
+"""The hand-written call-graph cases: that they are true (they run, they vet), and that the resolvers meet them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codekb.graph_cases import Case, Score, compare_edges, read_cases, score_case, total, worst
+
+HERE = Path(__file__).parent
+CASES = read_cases(HERE / "cases")
+LEVELS = ("name", "import", "type", "flow")
+PRECISION, RECALL = 0.99, 0.97
+
+
+def of(language: str) -> list[Case]:
+    return [c for c in CASES if c.language == language]
+
+
+@functools.cache
+def graphs(language: str, level: str) -> list[object]:
+    """One graph per case of a language; the folders live as long as the test run."""
+    import tempfile
+
+    import codekb
+
+    built = []
+    with tempfile.TemporaryDirectory() as tmp:
+        for n, case in enumerate(of(language)):
+            folder = Path(tmp) / f"case{n}"
+            case.write(folder)
+            built.append(codekb.build_graph(codekb.parse_repo(folder), resolve=level))
+    return built
+
+
+def scores(language: str, level: str, relation: str = "calls") -> tuple[list[Case], list[Score]]:
+    pairs = [(c, g) for c, g in zip(of(language), graphs(language, level), strict=True) if relation in c.edges]
+    return [c for c, _ in pairs], [score_case(c, g, relation) for c, g in pairs]
+
+
+def test_there_are_enough_cases():
+    assert len(of("python")) >= 150
+    assert len(of("go")) >= 60
+
+
+def test_every_python_case_runs_and_its_calls_are_expected(tmp_path):
+    """A call that happens is expected, or marked as one that no reading of the code can find."""
+    folders = {}
+    for n, case in enumerate(of("python")):
+        folders[str(tmp_path / str(n))] = case
+        case.write(tmp_path / str(n))
+    command = [sys.executable, str(HERE / "dynamic_calls.py"), *folders]
+    seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    for folder, case in folders.items():
+        ran = {(s, t) for s, t in seen[folder]}
+        assert ran <= case.edges["calls"] | case.may, (case.construct, case.name, ran - case.edges["calls"] - case.may)
+        assert not case.wrong & ran, (case.construct, case.name, case.wrong & ran)
+
+
+def test_no_case_contradicts_itself():
+    for case in CASES:
+        stated = case.edges["calls"] | case.may
+        assert not case.wrong & stated, (case.construct, case.name)
+        assert not case.may & case.edges["calls"], (case.construct, case.name)
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs the Go tool chain")
+def test_every_go_case_vets(tmp_path):
+    """All cases as one workspace of modules, vetted offline: every case is valid Go."""
+    env = dict(os.environ, GOPROXY="off", GOFLAGS="-mod=mod", GOWORK="off", GOCACHE=str(tmp_path / "cache"))
+    for n, case in enumerate(of("go")):
+        folder = tmp_path / f"case{n}"
+        case.write(folder)
+        for module in sorted(folder.rglob("go.mod")):
+            flags = "-mod=vendor" if (module.parent / "vendor").exists() else "-mod=mod"
+            run = subprocess.run(
+                ["go", "vet", "./..."], cwd=module.parent, env={**env, "GOFLAGS": flags}, capture_output=True, text=True
+            )
+            assert run.returncode == 0, (case.construct, case.name, run.stderr)
+
+
+@pytest.mark.parametrize("language", ["python", "go"])
+def test_flow_finds_the_calls(language):
+    cases, found = scores(language, "flow")
+    precision, recall, n = total(found)
+    assert precision >= PRECISION, f"{language} precision {precision:.4f} over {n} edges\n{worst(cases, found)}"
+    assert recall >= RECALL, f"{language} recall {recall:.4f} over {n} edges\n{worst(cases, found)}"
+
+
+@pytest.mark.parametrize("language", ["python", "go"])
+def test_each_level_finds_more(language):
+    """F1 rises from name over import to type, and flow loses nothing."""
+
+    def f1(level: str) -> float:
+        precision, recall, _ = total(scores(language, level)[1])
+        return 2 * precision * recall / (precision + recall)
+
+    name, imports, types, flow = map(f1, LEVELS)
+    assert name < imports < types <= flow
+
+
+@pytest.mark.parametrize("relation", ["inherits", "overrides", "imports", "contains", "uses"])
+@pytest.mark.parametrize("language", ["python", "go"])
+def test_flow_finds_the_other_relations(language, relation):
+    cases, found = scores(language, "flow", relation)
+    if not cases:
+        pytest.skip(f"no {language} case states {relation}")
+    precision, recall, n = total(found)
+    assert min(precision, recall) >= RECALL, (
+        f"{language} {relation} {precision:.3f} {recall:.3f} over {n}\n{worst(cases, found)}"
+    )
+
+
+@pytest.mark.parametrize("kind", ["external", "unresolved"])
+@pytest.mark.parametrize("language", ["python", "go"])
+def test_flow_keeps_what_leads_outside(language, kind):
+    """References into libraries and references to nowhere are kept, as (source, dotted name)."""
+    missing, stated = [], 0
+    for case, graph in zip(of(language), graphs(language, "flow"), strict=True):
+        found = {(s, name) for s, name, _ in graph.graph[kind]}
+        expected = getattr(case, kind)
+        stated += len(expected)
+        missing += [f"{case.construct}: {case.name}: {s} -> {n}" for s, n in sorted(expected - found)]
+    assert stated - len(missing) >= RECALL * stated, "\n".join(missing)
+
+
+def test_a_score_counts_wrong_and_missing_edges():
+    score = compare_edges([("a", "b"), ("a", "c"), ("a", "x")], [("a", "b"), ("b", "c")], ignore=[("a", "x")])
+    assert (score.precision, score.recall) == (0.5, 0.5)
+    assert total([score, compare_edges([], [])]) == (0.5, 0.5, 2)
+
+
+def test_an_edge_line_that_does_not_parse_names_file_and_case(tmp_path):
+    (tmp_path / "python").mkdir()
+    (tmp_path / "python" / "x.md").write_text("## odd\n\n```python main.py\n```\n\n```edges\na => b\n```\n")
+    with pytest.raises(ValueError, match=r"python/x\.md, case 'odd': 'a => b'"):
+        read_cases(tmp_path)
