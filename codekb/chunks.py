@@ -70,7 +70,8 @@ class Corpus(Sequence[Chunk]):
 
     `skipped` maps each file or folder that was left out to the reason; `notes` maps files that were read
     with a reservation (decoded with replacement, recovered after a syntax error) to that reservation.
-    `facts` maps a path to what its parser kept for the resolvers (opaque to everyone else).
+    `facts` maps a path to what its parser kept for the resolvers (opaque to everyone else);
+    `digests` maps it to the SHA-256 of the file's bytes in hex.
     """
 
     def __init__(
@@ -81,12 +82,14 @@ class Corpus(Sequence[Chunk]):
         skipped: Mapping[str, str] | None = None,
         notes: Mapping[str, str] | None = None,
         facts: Mapping[str, object] | None = None,
+        digests: Mapping[str, str] | None = None,
     ) -> None:
         self.chunks: tuple[Chunk, ...] = tuple(chunks)
         self.root = root
         self.skipped: dict[str, str] = dict(skipped or {})
         self.notes: dict[str, str] = dict(notes or {})
         self.facts: dict[str, object] = dict(facts or {})
+        self.digests: dict[str, str] = dict(digests or {})
         self._by_id = {chunk.id: chunk for chunk in self.chunks}
         if len(self._by_id) != len(self.chunks):
             seen: set[str] = set()
@@ -111,7 +114,7 @@ class Corpus(Sequence[Chunk]):
             and (path is None or c.path == path)
             and (language is None or c.language == language)
         ]
-        return Corpus(kept, root=self.root, skipped=self.skipped, notes=self.notes, facts=self.facts)
+        return Corpus(kept, root=self.root, skipped=self.skipped, notes=self.notes, facts=self.facts, digests=self.digests)
 
     def __getitem__(self, key):  # type: ignore[no-untyped-def]
         """The chunk with this id (`corpus["pkg/mod.py::f"]`), or by position or slice as in a tuple."""

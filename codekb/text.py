@@ -42,6 +42,13 @@ def header(chunk: Chunk) -> str:
     return f"File: {chunk.path} | Package: {package} | {label}: {name}"
 
 
+def documented(chunk: Chunk) -> str:
+    """The source with its documentation: a Go doc comment stands outside the function's lines and is put before them."""
+    if chunk.language == "go" and chunk.doc and chunk.doc not in chunk.code:
+        return f"/*\n{chunk.doc}\n*/\n{chunk.code}"
+    return chunk.code
+
+
 def enrich(chunk: Chunk) -> str:
-    """`header`, a blank line, the body: what dense and keyword search read by default."""
-    return f"{header(chunk)}\n\n{chunk.code}"
+    """`header`, a blank line, the documented body: what dense and keyword search read by default."""
+    return f"{header(chunk)}\n\n{documented(chunk)}"

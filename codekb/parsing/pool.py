@@ -1,0 +1,122 @@
+"""Parsing many files, in worker processes where that pays. What parsing a file means is in `python` and `go`.
+
+Workers are plain subprocesses that exchange pickles with this one, not `multiprocessing`: those re-run the caller's
+main module (spawn) or copy a notebook's threads (fork).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from codekb.parsing.base import FileParse
+from codekb.parsing.sources import Source
+
+BYTES_WORTH_A_PROCESS = 1_500_000
+"""A worker starts in about 0.15 s, in which one process parses about half a megabyte; below this it does not pay."""
+
+MAX_WORKERS = 8
+OWN_SHARE = 0.85
+"""This process takes less than an equal share, since it also unpacks what the others send."""
+
+Progress = Callable[[str, int, int], None]
+
+
+def parse_source(source: Source) -> FileParse:
+    """One file to chunks and facts. Never raises: a parser that fails leaves its error as the note."""
+    from codekb.parsing import go, python
+
+    try:
+        parser = python if source.language == "python" else go
+        return parser.parse(source.path, source.text)
+    except (RecursionError, MemoryError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        return FileParse((), None, f"could not be parsed: {type(error).__name__}: {str(error)[:200]}")
+
+
+def parse_all(
+    sources: Sequence[Source], workers: int | None = None, progress: Progress | None = None
+) -> dict[str, FileParse]:
+    """Path → parse of every Python and Go source, whatever the number of workers."""
+    files = [s for s in sources if s.language != "go.mod"]
+    count = _worker_count(files, workers)
+    report = progress or (lambda stage, done, total: None)
+    own, *others = _shares(files, count)
+    running = [_Worker(share) for share in others]
+    done: dict[str, FileParse] = {}
+    for source in own:
+        done[source.path] = parse_source(source)
+        report("parse", len(done), len(files))
+    for worker in running:
+        done.update(worker.result())
+        report("parse", len(done), len(files))
+    return done
+
+
+def _worker_count(files: Sequence[Source], wanted: int | None) -> int:
+    if wanted is not None:
+        return max(1, wanted)
+    size = sum(len(s.text) for s in files)
+    return max(1, min(_cores(), MAX_WORKERS, 1 + size // BYTES_WORTH_A_PROCESS))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _shares(files: Sequence[Source], count: int) -> list[list[Source]]:
+    """Files in `count` lists of about equal size, the first a little smaller; largest files are dealt out first."""
+    shares: list[list[Source]] = [[] for _ in range(count)]
+    load = [0.0] * count
+    for source in sorted(files, key=lambda s: (-len(s.text), s.path)):
+        lightest = min(range(count), key=lambda i: (load[i], i))
+        shares[lightest].append(source)
+        load[lightest] += len(source.text) / (OWN_SHARE if lightest == 0 and count > 1 else 1.0)
+    return shares
+
+
+class _Worker:
+    """One subprocess and the thread that feeds it and reads its answer, so that neither pipe can fill up."""
+
+    def __init__(self, share: list[Source]) -> None:
+        self.share = share
+        self.answer = b""
+        home = str(Path(__file__).resolve().parents[2])
+        code = f"import sys; sys.path.insert(0, {home!r}); from codekb.parsing.pool import serve; serve()"
+        try:
+            self.process: subprocess.Popen[bytes] | None = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except OSError:
+            self.process = None
+            return
+        self.thread = threading.Thread(target=self._talk, daemon=True)
+        self.thread.start()
+
+    def _talk(self) -> None:
+        assert self.process is not None
+        payload = pickle.dumps(self.share, protocol=pickle.HIGHEST_PROTOCOL)
+        self.answer, _ = self.process.communicate(payload)
+
+    def result(self) -> dict[str, FileParse]:
+        """The worker's parses; parsed here instead where the process could not be started or died."""
+        if self.process is not None:
+            self.thread.join()
+            if self.process.returncode == 0:
+                parsed: dict[str, FileParse] = pickle.loads(self.answer)
+                return parsed
+        return {source.path: parse_source(source) for source in self.share}
+
+
+def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+    """The worker's side: a pickled list of sources comes in, a pickled path → parse goes out."""
+    share = pickle.load(stdin or sys.stdin.buffer)
+    out = stdout or sys.stdout.buffer
+    sys.stdout = sys.stderr
+    pickle.dump({s.path: parse_source(s) for s in share}, out, protocol=pickle.HIGHEST_PROTOCOL)
+    out.flush()
