@@ -1,0 +1,39 @@
+"""Terms: identifiers and prose meet in the same stems; nothing breaks on odd input."""
+
+import pytest
+
+from codekb.words import ENGLISH, KEYWORDS, stem, terms, word_terms
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [("query", "queries"), ("parse", "parsed", "parsing", "parses"), ("add", "added", "adding", "adds"),
+     ("run", "running", "runs"), ("node", "nodes"), ("match", "matches", "matching"), ("class", "classes"),
+     ("process", "processes", "processed"), ("cache", "caches", "cached", "caching")],
+)  # fmt: skip
+def test_forms_of_a_word_share_a_stem(forms):
+    assert len({stem(form) for form in forms}) == 1
+
+
+@pytest.mark.parametrize("word", ["status", "thing", "string", "this", "bus", "is", "s", "", "2024", "größe"])
+def test_what_is_no_ending_stays(word):
+    assert stem(word) == word
+
+
+def test_prose_and_identifiers_meet():
+    assert set(terms("parsed HTTP headers")) <= set(terms("def parseHTTPHeader(): pass"))
+    assert terms("get_timeout")[-1] == terms("getTimeout")[-1] == "gettimeout"
+
+
+def test_stop_words_and_keywords_are_dropped_but_their_identifiers_stay():
+    assert terms("def f(self): return it") == []
+    assert terms("is_in") == ["isin"]
+    assert not ENGLISH & {"after", "between", "until", "first", "last"}
+    assert not KEYWORDS & {"type", "map", "range", "select", "interface"}
+
+
+def test_odd_input():
+    assert terms("") == [] and terms("\x00\n") == []
+    assert terms("日本語 text") == ["日本語", "text"]
+    assert word_terms("_") == ()
+    assert terms("v2 x1") == terms("v2 x1") and "v2" in terms("v2")
