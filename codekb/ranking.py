@@ -1,10 +1,11 @@
-"""A ranking and its hits: what every search returns and every later step takes. Rendering is in `table`."""
+"""A ranking and its hits: what every search returns and every later step takes. Rendering is in `markup`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from codekb import markup
 from codekb.chunks import Chunk
 
 
@@ -78,3 +79,9 @@ class Ranking(Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
+
+    def __repr__(self) -> str:
+        return markup.ranking_text(self)
+
+    def _repr_html_(self) -> str:
+        return markup.ranking_html(self)

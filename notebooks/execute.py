@@ -1,8 +1,8 @@
-"""Runs notebooks for commit, and puts solutions into exercises. Tests use the same functions; no library code here.
+"""Runs notebooks for commit, and puts solutions into exercises. Tests use the same functions.
 
-    python notebooks/execute.py                    every notebook, in order, outputs saved
-    python notebooks/execute.py 04_keyword         one notebook
-    python notebooks/execute.py --complete 04      with its solution, nothing saved: does the solution pass?
+python notebooks/execute.py                    every notebook, in order, outputs saved
+python notebooks/execute.py 04_keyword         one notebook
+python notebooks/execute.py --complete 04      with its solution, nothing saved: does the solution pass?
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def solution_of(notebook: Path) -> Path:
 
 
 def skeleton(source: str) -> str | None:
-    """A cell without the lines between its fences; None where it has no fence. Raises where a fence stays open.
+    """A cell without the lines between its fences; None without a fence. Raises where one stays open.
 
     >>> skeleton("def f(x):\\n    # --- your code\\n    return 0\\n    # --- end")
     'def f(x):\\n    # --- your code\\n    # --- end'
@@ -47,7 +47,9 @@ def skeleton(source: str) -> str | None:
             inside = True
             kept.append(line)
         elif bare in (START, END) and (bare == START) == inside:
-            raise ValueError(f"{START!r} and {END!r} must take turns, each on its own line; found {bare!r} out of turn")
+            raise ValueError(
+                f"{START!r} and {END!r} must take turns, each on its own line; found {bare!r} out of turn"
+            )
         elif bare == END:
             inside = False
             kept.append(line)
@@ -59,7 +61,7 @@ def skeleton(source: str) -> str | None:
 
 
 def solution_cells(text: str) -> list[str]:
-    """The cells of a solution file: the parts that `# %%` lines begin, without what stands above the first one."""
+    """The cells of a solution file: the parts that `# %%` lines begin; what stands above is left out."""
     parts: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith("# %%"):
@@ -70,7 +72,7 @@ def solution_cells(text: str) -> list[str]:
 
 
 def complete(notebook: NotebookNode, solution: str) -> int:
-    """Replace each exercise cell by the solution cell with the same lines outside the fences; return how many.
+    """Replace each exercise by the solution cell with the same lines outside the fences; return how many.
 
     Raises ValueError when an exercise has no solution, two, or a solution has no exercise.
     """
@@ -90,7 +92,7 @@ def complete(notebook: NotebookNode, solution: str) -> int:
 
 
 def run(notebook: NotebookNode) -> NotebookNode:
-    """Execute every cell in a fresh kernel, in the folder of the notebooks, and tidy what would differ by machine."""
+    """Execute every cell in a fresh kernel, in this folder, and tidy what would differ by machine."""
     NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,
@@ -103,7 +105,7 @@ def run(notebook: NotebookNode) -> NotebookNode:
 
 
 def tidy(notebook: NotebookNode) -> NotebookNode:
-    """Drop the versions in the metadata and widget views, which show an error until the notebook runs again."""
+    """Drop versions in the metadata, and widget views, which show an error until the notebook runs."""
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -136,7 +138,9 @@ def _process(path: Path, with_solution: bool) -> str:
 
 def main() -> int:
     """Process the notebooks named on the command line, or all; exit 1 where one failed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help="how the notebook's file name starts, such as 04")
     parser.add_argument("--complete", action="store_true", help="put the solution in, run, save nothing")
     options = parser.parse_args()

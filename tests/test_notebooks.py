@@ -1,4 +1,4 @@
-"""Every notebook keeps the rules of notebooks/README.md, gives its saved outputs again, and its exercises work in both forms."""
+"""Every notebook keeps the rules, gives its saved outputs again, and its exercises work in both forms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ NOTEBOOKS = execute.notebooks()
 IDS = [p.stem for p in NOTEBOOKS]
 MAX_BYTES = 300_000
 MAX_CELL, MAX_P90, MAX_MEDIAN = 25, 12, 4
-FORBIDDEN = re.compile(r"sys\.path|\bpip3? install|conda install|^\s*[!%]|urlretrieve|requests\.get|api_key\s*=|/home/|/work/|/root/", re.M)
+FORBIDDEN = re.compile(
+    r"sys\.path|\bpip3? install|conda install|^\s*[!%]|urlretrieve|requests\.get|api_key\s*="
+    r"|/home/|/work/|/root/",
+    re.M,
+)
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=IDS)
 
@@ -88,8 +92,21 @@ def test_holds_no_plumbing_and_opens_with_a_question(path):
 @pytest.mark.notebook
 def test_gives_its_saved_outputs_again_under_strict_comparison(path):
     """A second process with another hash seed, so that an order left to chance shows."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--nbval", str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "7"})
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--nbval",
+        str(path),
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "7"}
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
@@ -117,7 +134,7 @@ def exercise_notebook(source: str) -> nbformat.NotebookNode:
 
 
 START_FORM = "def double(x):\n    # --- your code\n    return x\n    # --- end"
-SOLUTION = '"""Solutions."""\n# %%\ndef double(x):\n    # --- your code\n    y = x\n    return y + y\n    # --- end\n'
+SOLUTION = '"""Solutions."""\n# %%\n' + START_FORM.replace("return x", "y = x\n    return y + y") + "\n"
 
 
 def test_solution_replaces_the_cell_with_the_same_lines_around_the_fences():

@@ -1,4 +1,4 @@
-"""Everything that is seen: tables, source, graphs, figures, the explorer. Only this folder knows widgets and matplotlib."""
+"""Everything that is seen: source, graphs, figures, the explorer. Only here are widgets and matplotlib known."""
 
 from codekb.show.exercise import Report, check
 

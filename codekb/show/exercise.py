@@ -1,4 +1,4 @@
-"""The check cell of an exercise: compares what the reader's code gives with what it should, and never raises."""
+"""The check cell of an exercise: what the reader's code gives against what it should; never raises."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN_CHARACTERS = 160
 """Longer values are cut in the report: a check line should fit on two lines of a notebook."""
 
 Claim = tuple[str, Callable[[], object], object]
-"""What is checked in words, a call without arguments that runs the reader's code, the value it should give."""
+"""What is checked, in words; a call without arguments that runs the reader's code; the value expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class Report:
         return f"Exercise {state}: {done} of {len(self.lines)} checks pass"
 
     def __repr__(self) -> str:
-        rows = [f"  {'ok ' if ok else 'no '} {what}{': ' + note if note else ''}" for ok, what, note in self.lines]
+        rows = [
+            f"  {'ok ' if ok else 'no '} {what}{': ' + note if note else ''}" for ok, what, note in self.lines
+        ]
         return "\n".join([self._head, *rows])
 
     def _repr_html_(self) -> str:
