@@ -74,6 +74,10 @@ class Ranking(Sequence[Hit]):
             return self._by_id[key]
         return self.hits[key]
 
+    def get(self, chunk_id: str) -> Hit | None:
+        """The hit of a chunk, or None where it is not in the ranking."""
+        return self._by_id.get(chunk_id)
+
     def __len__(self) -> int:
         return len(self.hits)
 
