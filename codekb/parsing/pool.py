@@ -35,7 +35,7 @@ def parse_source(source: Source) -> FileParse:
     try:
         parser = python if source.language == "python" else go
         return parser.parse(source.path, source.text)
-    except (RecursionError, MemoryError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+    except Exception as error:  # one file that trips a parser must not stop the run; the report names it
         return FileParse((), None, f"could not be parsed: {type(error).__name__}: {str(error)[:200]}")
 
 
