@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 from codekb.chunks import Chunk, Corpus
 from codekb.encoders.base import Encoder
@@ -18,6 +17,8 @@ from codekb.vectors import VectorIndex, steer
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from codekb.expansion import Limits
 
 METHODS = ("dense", "keyword", "hybrid")
 VIEWS = ("body", "enriched", "structure")
@@ -80,7 +81,7 @@ class KnowledgeBase:
         if text == "enriched":
             return enrich
         if text == "structure":
-            from codekb.structure import structure
+            from codekb.graph_text import structure
 
             return lambda chunk: structure(chunk, self.graph)
         raise ValueError(f"no view {text!r} of a chunk's text; there are {', '.join(VIEWS)}")
@@ -96,6 +97,53 @@ class KnowledgeBase:
         if (text, scorer) not in self._keyword:
             self._keyword[text, scorer] = KeywordIndex(self.corpus, scorer=scorer, text=self.view(text))  # type: ignore[arg-type]
         return self._keyword[text, scorer]
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        hybrid: bool = True,
+        method: str | None = None,
+        text: str = "enriched",
+        scorer: str = "bm25",
+        fusion: str | None = None,
+        namespace: str | None = None,
+        priors: bool | Collection[str] = True,
+        graph: str | Limits | None = None,
+        boost: Sequence[str] = (),
+        suppress: Sequence[str] = (),
+        strength: float = 0.3,
+        include_tests: bool = True,
+        related: int = 0,
+    ) -> Ranking:
+        """The `k` best functions for a question; every argument switches one technique.
+
+        `method` is `dense`, `keyword` or `hybrid` (None: by `hybrid`); `text` the view that is searched; `scorer` and
+        `fusion` the keyword score and how the lists are joined; `namespace` a hard filter on whole path segments; `priors` all
+        code-aware priors, none, or the named ones; `graph` expands the result (`one_hop`, `typed`, `propagate`, or
+        Limits); `boost`, `suppress` and `strength` steer the dense query; `related` asks for that many
+        graph neighbours beside the ranking, in `.related`.
+        """
+        method = method or ("hybrid" if hybrid else "dense")
+        if method not in METHODS:
+            raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")
+        vector = steer(self.encoder, query, boost, suppress, strength)
+        deep = max(k, 100)
+        lists = []
+        if method != "keyword":
+            lists.append(self.vectors(text).search(vector, deep, namespace))
+        if method != "dense":
+            lists.append(self.keyword(text, scorer).search(query, deep, namespace=namespace))
+        from codekb.fusion import rrf
+
+        ranking = lists[0] if len(lists) == 1 else rrf(*lists)
+        found = Ranking(ranking.hits, query=query, title=method)
+        if graph == "one_hop":
+            from codekb.expansion import one_hop
+
+            return one_hop(self.graph, found, limit=k)
+        return found[:k]
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({self.corpus!r}, encoder={self.encoder.name!r})"
