@@ -1,8 +1,9 @@
 """Runs tiny Python projects under a profiler and reports who really called whom, with codekb's ids.
 
 Independent of codekb: ids come from compiled code objects. `python tests/dynamic_calls.py FOLDER…` runs
-`main.py` of each folder and prints one JSON object (folder → list of [source, target]). Resuming a
-generator is no call.
+`main.py` of each folder and prints one JSON object (folder → list of [source, target]).
+Left out, since the profiler cannot tell who called: generators and coroutines (it sees them when they are first
+resumed) and calls that pass through a library's own Python frames (callbacks).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 CO_OPTIMIZED = 1
 """Set on functions, not on class bodies (see `inspect.CO_OPTIMIZED`)."""
+RESUMED = 0x20 | 0x80 | 0x200
+"""Generators, coroutines and asynchronous generators."""
 
 
 def _position(code: types.CodeType) -> tuple[int, int]:
@@ -83,19 +86,16 @@ class Ids:
 
 def observe(root: Path) -> list[list[str]]:
     """The (source, target) pairs seen while `root/main.py` runs, sorted."""
-    ids, seen, started = Ids(root), set(), []
+    ids, seen = Ids(root), set()
 
     def profile(frame: types.FrameType, event: str, arg: object) -> None:
         target = ids.own.get((frame.f_code.co_filename, frame.f_code)) if event == "call" else None
-        if target is None or any(frame is f for f in started):
+        if target is None or frame.f_back is None or frame.f_code.co_flags & RESUMED:
             return
-        if frame.f_code.co_flags & 0x2A0:  # a generator or coroutine: its later resumptions are no calls
-            started.append(frame)
-        caller = frame.f_back
-        while caller is not None and (caller.f_code.co_filename, caller.f_code) not in ids.owner:
-            caller = caller.f_back
-        if caller is not None:
-            seen.add((ids.owner[caller.f_code.co_filename, caller.f_code], target))
+        caller = frame.f_back.f_code
+        source = ids.owner.get((caller.co_filename, caller))
+        if source is not None:
+            seen.add((source, target))
 
     before, path = set(sys.modules), list(sys.path)
     main = root / "main.py"
