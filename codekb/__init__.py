@@ -6,39 +6,109 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from codekb.store import chromem as chromem
     from codekb.chunks import Chunk, Corpus, Reference
     from codekb.encoders import Encoder, MiniLMEncoder, StaticEncoder
+    from codekb.encoders.cache import VectorCache
+    from codekb.encoders.openai import OpenAIEncoder
     from codekb.evaluation import compare
-    from codekb.expansion import Limits, edge_weights, expand, pack
+    from codekb.expansion import edge_weights, expand
     from codekb.fusion import fuse_scores, rrf
     from codekb.graph import build_graph
+    from codekb.graph_text import structure
     from codekb.knowledge_base import KnowledgeBase
     from codekb.lexical import KeywordIndex
+    from codekb.packing import pack
     from codekb.parsing.locate import locate
     from codekb.parsing.repo import parse_repo
     from codekb.questions import Question, load_questions, questions_from_docstrings, questions_from_git
     from codekb.ranking import Hit, Ranking, Step
     from codekb.show import Explorer
-    from codekb.store import Collection
-    from codekb.structure import structure
+    from codekb.store import Collection, chromem
     from codekb.table import Table
     from codekb.text import body, count_tokens, enrich, tokenize
     from codekb.vectors import VectorIndex, steer
+    from codekb.walk import Limits
 
 _HOME = {
-    "Chunk": "chunks", "Corpus": "chunks", "Reference": "chunks", "Collection": "store.collection",
-    "Encoder": "encoders", "MiniLMEncoder": "encoders", "StaticEncoder": "encoders",
-    "Explorer": "show", "Hit": "ranking", "KeywordIndex": "lexical", "KnowledgeBase": "knowledge_base",
-    "Limits": "expansion", "Question": "questions", "Ranking": "ranking", "Step": "ranking", "Table": "table",
-    "VectorIndex": "vectors", "body": "text", "build_graph": "graph", "compare": "evaluation",
-    "count_tokens": "text", "edge_weights": "expansion", "enrich": "text", "expand": "expansion",
-    "fuse_scores": "fusion", "load_questions": "questions", "locate": "parsing.locate", "pack": "expansion",
-    "parse_repo": "parsing.repo", "questions_from_docstrings": "questions", "questions_from_git": "questions",
-    "rrf": "fusion", "steer": "vectors", "structure": "structure", "tokenize": "text",
-}  # fmt: skip
+    "Chunk": "chunks",
+    "Collection": "store.collection",
+    "Corpus": "chunks",
+    "Encoder": "encoders",
+    "Explorer": "show",
+    "Hit": "ranking",
+    "KeywordIndex": "lexical",
+    "KnowledgeBase": "knowledge_base",
+    "Limits": "walk",
+    "MiniLMEncoder": "encoders",
+    "OpenAIEncoder": "encoders.openai",
+    "Question": "questions",
+    "Ranking": "ranking",
+    "Reference": "chunks",
+    "StaticEncoder": "encoders",
+    "Step": "ranking",
+    "Table": "table",
+    "VectorCache": "encoders.cache",
+    "VectorIndex": "vectors",
+    "body": "text",
+    "build_graph": "graph",
+    "compare": "evaluation",
+    "count_tokens": "text",
+    "edge_weights": "expansion",
+    "enrich": "text",
+    "expand": "expansion",
+    "fuse_scores": "fusion",
+    "load_questions": "questions",
+    "locate": "parsing.locate",
+    "pack": "packing",
+    "parse_repo": "parsing.repo",
+    "questions_from_docstrings": "questions",
+    "questions_from_git": "questions",
+    "rrf": "fusion",
+    "steer": "vectors",
+    "structure": "graph_text",
+    "tokenize": "text",
+}
 
-__all__ = sorted([*_HOME, "chromem"])
+__all__ = [
+    "Chunk",
+    "Collection",
+    "Corpus",
+    "Encoder",
+    "Explorer",
+    "Hit",
+    "KeywordIndex",
+    "KnowledgeBase",
+    "Limits",
+    "MiniLMEncoder",
+    "OpenAIEncoder",
+    "Question",
+    "Ranking",
+    "Reference",
+    "StaticEncoder",
+    "Step",
+    "Table",
+    "VectorCache",
+    "VectorIndex",
+    "body",
+    "build_graph",
+    "chromem",
+    "compare",
+    "count_tokens",
+    "edge_weights",
+    "enrich",
+    "expand",
+    "fuse_scores",
+    "load_questions",
+    "locate",
+    "pack",
+    "parse_repo",
+    "questions_from_docstrings",
+    "questions_from_git",
+    "rrf",
+    "steer",
+    "structure",
+    "tokenize",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -114,7 +114,14 @@ class Corpus(Sequence[Chunk]):
             and (path is None or c.path == path)
             and (language is None or c.language == language)
         ]
-        return Corpus(kept, root=self.root, skipped=self.skipped, notes=self.notes, facts=self.facts, digests=self.digests)
+        return Corpus(
+            kept,
+            root=self.root,
+            skipped=self.skipped,
+            notes=self.notes,
+            facts=self.facts,
+            digests=self.digests,
+        )
 
     def __getitem__(self, key):  # type: ignore[no-untyped-def]
         """The chunk with this id (`corpus["pkg/mod.py::f"]`), or by position or slice as in a tuple."""

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-
 from codekb.chunks import Chunk, Corpus
 from codekb.encoders.base import Encoder
 from codekb.lexical import KeywordIndex

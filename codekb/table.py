@@ -70,9 +70,7 @@ class Table(Sequence[Mapping[str, Any]]):
 
     def _numeric(self) -> list[bool]:
         filled = [[row[i] for row in self.rows if row[i] is not None] for i in range(len(self.columns))]
-        return [
-            bool(v) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in v) for v in filled
-        ]
+        return [bool(v) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in v) for v in filled]
 
     def __repr__(self) -> str:
         cells = [[_text(v) for v in row] for row in self.rows]
@@ -80,9 +78,7 @@ class Table(Sequence[Mapping[str, Any]]):
         right = self._numeric()
 
         def line(row: Sequence[str]) -> str:
-            parts = [
-                c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)
-            ]
+            parts = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)]
             return "  ".join(parts).rstrip()
 
         body = [line(self.columns), "  ".join("-" * w for w in widths), *map(line, cells)]
@@ -91,9 +87,7 @@ class Table(Sequence[Mapping[str, Any]]):
     def _repr_html_(self) -> str:
         right = self._numeric()
         align = [CELL.format(align="right" if r else "left") for r in right]
-        head = "".join(
-            f'<th style="{a}">{html.escape(c)}</th>' for a, c in zip(align, self.columns, strict=True)
-        )
+        head = "".join(f'<th style="{a}">{html.escape(c)}</th>' for a, c in zip(align, self.columns, strict=True))
         body = "".join(
             "<tr>"
             + "".join(f'<td style="{a}">{html.escape(_text(v))}</td>' for a, v in zip(align, row, strict=True))

@@ -50,9 +50,7 @@ class VectorIndex:
         self._index: faiss.IndexFlatIP | None = None
         self._positions: dict[str, np.ndarray] = {}
 
-    def _encode(
-        self, text: Callable[[Chunk], str], progress: Callable[[str, int, int], None] | None
-    ) -> Vectors:
+    def _encode(self, text: Callable[[Chunk], str], progress: Callable[[str, int, int], None] | None) -> Vectors:
         total = len(self.functions)
         matrix = np.zeros((total, self.encoder.dimension), dtype=np.float32)
         for start in range(0, total, BATCH):
@@ -106,7 +104,8 @@ class VectorIndex:
             return rows
         import faiss
 
-        options = faiss.SearchParameters(sel=faiss.IDSelectorBatch(rows)) if rows is not None else None
+        selector = faiss.IDSelectorBatch(rows) if rows is not None else None
+        options = faiss.SearchParameters(sel=selector) if selector is not None else None  # type: ignore[call-arg]
         available = len(self.functions) if rows is None else len(rows)
         wanted = min(2 * k + 16, available)
         while wanted:

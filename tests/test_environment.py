@@ -13,7 +13,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 ENVIRONMENT_TEXT = (ROOT / "environment.yml").read_text(encoding="utf-8")
 ENVIRONMENT = yaml.safe_load(ENVIRONMENT_TEXT)
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-FIXED_BY_THE_USER = ("jupyterlab", "ipywidgets", "faiss-cpu", "openai", "networkx", "pyvis", "rank-bm25", "nbval")
+FIXED_BY_THE_USER = (
+    "jupyterlab",
+    "ipywidgets",
+    "faiss-cpu",
+    "openai",
+    "networkx",
+    "pyvis",
+    "rank-bm25",
+    "nbval",
+)
 
 
 def requirement_name(line: str) -> str:
@@ -45,7 +54,10 @@ def test_every_line_of_the_conda_file_says_who_needs_it() -> None:
 
 def test_the_lock_pins_every_dependency_and_holds_no_address() -> None:
     pinned = {requirement_name(line) for line in LOCK if "==" in line}
-    wanted = [*PROJECT["dependencies"], *(d for group in PROJECT["optional-dependencies"].values() for d in group)]
+    wanted = [
+        *PROJECT["dependencies"],
+        *(d for group in PROJECT["optional-dependencies"].values() for d in group),
+    ]
     assert {requirement_name(d) for d in wanted} <= pinned
     assert not any("://" in line or line.startswith("-") for line in LOCK)
 

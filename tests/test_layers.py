@@ -13,12 +13,11 @@ PACKAGE = ROOT / "codekb"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
-    ("chunks", "table"),
-    ("markup",),
+    ("chunks", "table", "markup"),
     ("text", "parsing", "ranking", "words", "termcounts"),
-    ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "hybrid", "query"),
-    ("graph", "structure"),
-    ("expansion", "walk", "questions", "evaluation"),
+    ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "walk", "packing"),
+    ("graph", "graph_text", "hybrid"),
+    ("expansion", "propagation", "questions", "evaluation", "graph_cases"),
     ("knowledge_base",),
     ("show", "cli", "launch"),
 )

@@ -19,6 +19,10 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
     assert getattr(codekb, name).__doc__
 
 
+def test_the_list_of_names_is_the_table_of_homes() -> None:
+    assert codekb.__all__ == sorted([*codekb._HOME, "chromem"])
+
+
 def test_the_contract_is_offered() -> None:
     assert set(codekb.__all__) >= CONTRACT
 

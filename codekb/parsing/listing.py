@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pathspec
 
-VENDORED = ("vendor", "_vendor", "vendored", "_vendored", "third_party", "thirdparty", "node_modules", "bower_components")
+VENDORED = (
+    "vendor",
+    "_vendor",
+    "vendored",
+    "_vendored",
+    "third_party",
+    "thirdparty",
+    "node_modules",
+    "bower_components",
+)
 """Folders whose code belongs to somebody else; pass `exclude=()` to index them all the same."""
 
 TOOL_FOLDERS = (
@@ -83,9 +92,7 @@ def _git_ignored(root: Path) -> list[str]:
     return [_printable(os.fsdecode(name)) for name in (out or b"").split(b"\0") if name]
 
 
-def _from_git(
-    root: Path, names: list[str], excluded: pathspec.GitIgnoreSpec, listing: Listing
-) -> Iterator[str]:
+def _from_git(root: Path, names: list[str], excluded: pathspec.GitIgnoreSpec, listing: Listing) -> Iterator[str]:
     dropped: set[str] = set()
     for name in names:
         folder = _excluded_folder(name, excluded, dropped)
@@ -204,9 +211,7 @@ def _read_ignore(root: Path, folder: str) -> list[_Ignore]:
         return []
 
 
-def _why_not_enter(
-    root: Path, name: str, rules: tuple[_Ignore, ...], excluded: pathspec.GitIgnoreSpec
-) -> str:
+def _why_not_enter(root: Path, name: str, rules: tuple[_Ignore, ...], excluded: pathspec.GitIgnoreSpec) -> str:
     if excluded.match_file(name + "/"):
         return _why_excluded(name + "/")
     if _ignored(name, True, rules):

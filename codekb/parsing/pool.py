@@ -33,8 +33,8 @@ def parse_source(source: Source) -> FileParse:
     from codekb.parsing import go, python
 
     try:
-        parser = python if source.language == "python" else go
-        return parser.parse(source.path, source.text)
+        parse: Callable[[str, str], FileParse] = python.parse if source.language == "python" else go.parse
+        return parse(source.path, source.text)
     except Exception as error:  # one file that trips a parser must not stop the run; the report names it
         return FileParse((), None, f"could not be parsed: {type(error).__name__}: {str(error)[:200]}")
 
@@ -90,7 +90,10 @@ class _Worker:
         code = f"import sys; sys.path.insert(0, {home!r}); from codekb.parsing.pool import serve; serve()"
         try:
             self.process: subprocess.Popen[bytes] | None = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                [sys.executable, "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
         except OSError:
             self.process = None

@@ -69,5 +69,10 @@ def assemble(
             notes[source.path] = remark
     digests = {source.path: source.digest for source in sources}
     return Corpus(
-        chunks, root=str(root), skipped=dict(sorted(left_out.items())), notes=notes, facts=facts, digests=digests
+        chunks,
+        root=str(root),
+        skipped=dict(sorted(left_out.items())),
+        notes=notes,
+        facts=facts,
+        digests=digests,
     )
