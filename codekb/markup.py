@@ -19,7 +19,7 @@ METHOD_COLOURS = {
 }
 """One colour a method, the same in tables, bars and figures; told apart by people with any colour vision."""
 
-SPARE_COLOURS = ("#8b6bb8", "#c0504d", "#5aa9b8", "#9a8a3c", "#7f7f7f", "#c98fb5")
+SPARE_COLOURS = ("#8b6bb8", "#5aa9b8", "#9a8a3c", "#c98fb5", "#7f7f7f", "#c0504d")
 """For methods that have no colour of their own, in order of first appearance."""
 
 ANNOTATIONS = {

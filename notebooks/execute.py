@@ -47,9 +47,7 @@ def skeleton(source: str) -> str | None:
             inside = True
             kept.append(line)
         elif bare in (START, END) and (bare == START) == inside:
-            raise ValueError(
-                f"{START!r} and {END!r} must take turns, each on its own line; found {bare!r} out of turn"
-            )
+            raise ValueError(f"{START!r} and {END!r} must take turns, each on its own line; found {bare!r} out of turn")
         elif bare == END:
             inside = False
             kept.append(line)
@@ -138,9 +136,7 @@ def _process(path: Path, with_solution: bool) -> str:
 
 def main() -> int:
     """Process the notebooks named on the command line, or all; exit 1 where one failed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="how the notebook's file name starts, such as 04")
     parser.add_argument("--complete", action="store_true", help="put the solution in, run, save nothing")
     options = parser.parse_args()

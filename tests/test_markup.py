@@ -24,9 +24,7 @@ def step(relation, source="pkg/mod.py::Connect"):
 
 
 def test_text_shows_location_score_shares_and_why():
-    text = ranking_text(
-        Ranking([hit(parts={"dense": 0.5, "keyword": 0.2}, why=("words: run",))], query="run it")
-    )
+    text = ranking_text(Ranking([hit(parts={"dense": 0.5, "keyword": 0.2}, why=("words: run",))], query="run it"))
     for part in (
         "1 hit for “run it”",
         "f [match]",
@@ -52,10 +50,7 @@ def test_path_names_every_step_with_its_line_and_confidence():
 
 
 def test_small_scores_get_more_decimals():
-    assert (
-        score_format([hit(score=0.0328)]) == ".5f"
-        and score_format([hit(score=0.7), hit(score=0.01)]) == ".3f"
-    )
+    assert score_format([hit(score=0.0328)]) == ".5f" and score_format([hit(score=0.7), hit(score=0.01)]) == ".3f"
     assert "0.03279" in ranking_text(Ranking([hit(score=1 / 61 + 1 / 61)]))
 
 

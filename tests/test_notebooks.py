@@ -104,9 +104,7 @@ def test_gives_its_saved_outputs_again_under_strict_comparison(path):
         "--nbval",
         str(path),
     ]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "7"}
-    )
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "7"})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 

@@ -60,6 +60,4 @@ def test_stop_words_and_letters_that_change_length_mark_nothing():
 
 
 def test_bidirectional_controls_are_made_visible():
-    assert "\\u202e" in source_html("x = '\u202e'", "python") and "\u202e" not in source_html(
-        "x = '\u202e'", "python"
-    )
+    assert "\\u202e" in source_html("x = '\u202e'", "python") and "\u202e" not in source_html("x = '\u202e'", "python")

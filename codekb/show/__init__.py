@@ -1,5 +1,7 @@
-"""Everything that is seen: source, graphs, figures, the explorer. Only here are widgets and matplotlib known."""
+"""All that is seen: source, graphs, figures, the explorer. Only this folder knows widgets and matplotlib."""
 
+from codekb.show import figures
 from codekb.show.exercise import Report, check
+from codekb.show.source import source_html
 
-__all__ = ["Report", "check"]
+__all__ = ["Report", "check", "figures", "source_html"]

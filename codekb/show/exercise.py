@@ -35,9 +35,7 @@ class Report:
         return f"Exercise {state}: {done} of {len(self.lines)} checks pass"
 
     def __repr__(self) -> str:
-        rows = [
-            f"  {'ok ' if ok else 'no '} {what}{': ' + note if note else ''}" for ok, what, note in self.lines
-        ]
+        rows = [f"  {'ok ' if ok else 'no '} {what}{': ' + note if note else ''}" for ok, what, note in self.lines]
         return "\n".join([self._head, *rows])
 
     def _repr_html_(self) -> str:

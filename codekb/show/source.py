@@ -1,13 +1,14 @@
-"""Source code as escaped, highlighted HTML, with the words of a query marked. No widgets."""
+"""Source code as escaped, highlighted HTML, with the words of a query marked or tinted. No widgets."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from codekb.chunks import Chunk
 from codekb.text import tokenize
 from codekb.words import stem, terms
 
@@ -51,25 +52,29 @@ def matching_spans(text: str, query: str) -> list[tuple[int, int]]:
     >>> [("getTimeout(x)"[a:b]) for a, b in matching_spans("getTimeout(x)", "how long are timeouts")]
     ['Timeout']
     """
-    wanted = set(terms(query))
-    if not wanted:
+    return [(start, end) for start, end, _ in term_spans(text, terms(query))]
+
+
+def term_spans(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
+    """Where a wanted term (as `codekb.words.terms` gives it) stands in `text`: (start, end, term) in order."""
+    chosen = wanted if isinstance(wanted, Mapping) else frozenset(wanted)
+    if not chosen:
         return []
-    return [
-        span for match in _WORD.finditer(text) for span in _word_spans(match.group(), match.start(), wanted)
-    ]
+    return [span for match in _WORD.finditer(text) for span in _word_spans(match.group(), match.start(), chosen)]
 
 
-def _word_spans(word: str, start: int, wanted: Collection[str]) -> Iterable[tuple[int, int]]:
+def _word_spans(word: str, start: int, wanted: Collection[str]) -> Iterable[tuple[int, int, str]]:
     parts, lower = tokenize(word), word.lower()
-    if "".join(parts) in wanted or len(lower) != len(
-        word
-    ):  # the whole identifier; or letters that change length
-        return [(start, start + len(word))] if "".join(parts) in wanted else []
+    whole = "".join(parts)
+    if len(parts) > 1 and whole in wanted:
+        return [(start, start + len(word), whole)]
+    if len(lower) != len(word):  # a letter that changes its length in lower case: positions would be off
+        return []
     spans, at = [], 0
     for part in parts:
         at = lower.index(part, at)
         if stem(part) in wanted:
-            spans.append((start + at, start + at + len(part)))
+            spans.append((start + at, start + at + len(part), stem(part)))
         at += len(part)
     return spans
 
@@ -78,9 +83,7 @@ def _word_spans(word: str, start: int, wanted: Collection[str]) -> Iterable[tupl
 def _lexer(language: str) -> Any:
     from pygments.lexers import get_lexer_by_name
 
-    return get_lexer_by_name(
-        language if language in ("python", "go") else "text", stripnl=False, ensurenl=False
-    )
+    return get_lexer_by_name(language if language in ("python", "go") else "text", stripnl=False, ensurenl=False)
 
 
 def _token_class(kind: Any) -> str:
@@ -134,3 +137,48 @@ def _pieces(code: str, language: str, spans: Sequence[tuple[int, int]]) -> list[
             pieces.append((letter, inside, text[len(text) - (end - at) : len(text) - (end - stop)]))
             at = stop
     return pieces
+
+
+class Heat:
+    """Source whose words are tinted by what they weigh; shows itself as HTML, and as the list of weights in text."""
+
+    def __init__(self, chunk: Chunk, weights: Mapping[str, float], title: str) -> None:
+        self.chunk = chunk
+        self.weights = dict(weights)
+        self.title = title
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{t} {w:.3f}" for t, w in sorted(self.weights.items(), key=lambda p: (-p[1], p[0])))
+        return f"{self.title}: {words or 'no word matches'}"
+
+    def _repr_html_(self) -> str:
+        text = self.chunk.code.replace("\r\n", "\n").replace("\r", "\n").rstrip()
+        strongest = max(self.weights.values(), default=0.0)
+        parts, at = [], 0
+        for start, end, term in term_spans(text, self.weights):
+            share = self.weights[term] / strongest if strongest > 0 else 0.0
+            tint = f"rgba(224,147,47,{0.15 + 0.65 * max(share, 0.0):.2f})"
+            word = html.escape(text[start:end])
+            parts += [
+                html.escape(text[at:start].translate(HIDDEN)),
+                f'<span style="background-color:{tint}">{word}</span>',
+            ]
+            at = end
+        parts.append(html.escape(text[at:].translate(HIDDEN)))
+        style = "font-size:12px;line-height:1.5;margin:0;padding:6px 0;overflow-x:auto;white-space:pre"
+        return (
+            f"<div><div><b>{html.escape(self.title)}</b></div>"
+            f'<pre style="{style}">{"".join(parts)}</pre><small>{html.escape(repr(self))}</small></div>'
+        )
+
+
+def token_heat(chunk: Chunk, query: str, weights: Mapping[str, float] | None = None) -> Heat:
+    """The source of a chunk with each matching word tinted by its weight.
+
+    `weights` maps a term (as `codekb.words.terms` gives it) to what it is worth, such as its idf; without it every
+    term of the query weighs 1. Only terms that stand in the chunk are kept.
+    """
+    found = set(terms(chunk.code))
+    chosen = dict.fromkeys(terms(query), 1.0) if weights is None else weights
+    kept = {t: w for t, w in chosen.items() if t in found}
+    return Heat(chunk, kept, f"{chunk.qualname} ({chunk.location}) for “{query}”")
