@@ -1,0 +1,3 @@
+module gosvc
+
+go 1.19
