@@ -1,13 +1,20 @@
-"""One Python file to chunks and facts: exact by `ast`, tolerant by tree-sitter where the syntax is broken. No resolving."""
+"""One Python file to chunks and facts: exact by `ast`, tolerant by tree-sitter where it is broken. No resolving."""
 
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
+from typing import Any
 
 from codekb.parsing.base import FileParse
-from codekb.parsing.python_chunks import Found, docstring, to_chunks
-from codekb.parsing.python_recover import recover
+from codekb.parsing.python_chunks import Found, to_chunks
+from codekb.parsing.python_recover import recover, repaired
+from codekb.parsing.python_walk import Walk
+
+WALK_DEPTH = 20_000
+"""Frames the walk may use: the deepest tree that Python's parser accepts under its own limit needs fewer."""
+BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def parse(path: str, source: str) -> FileParse:
@@ -17,11 +24,43 @@ def parse(path: str, source: str) -> FileParse:
     """
     text = normalise(source)
     try:
-        tree = _tree(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        found = recover(text)
-        return FileParse(to_chunks(path, text, found, recovered=True)[1], None, _reason(error))
-    return FileParse(to_chunks(path, text, _definitions(tree))[1])
+        return _result(path, text, _tree(text))
+    except BROKEN as error:
+        return _tolerant(path, text, error)
+
+
+def _result(path: str, text: str, tree: ast.Module, note: str = "") -> FileParse:
+    walk = Walk(text, tree)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, WALK_DEPTH))
+    try:
+        walk.run()
+    finally:
+        sys.setrecursionlimit(limit)
+    ids, chunks = to_chunks(path, text, walk.found, recovered=bool(note))
+    return FileParse(chunks, walk.facts(ids), note)
+
+
+def _tolerant(path: str, text: str, error: BaseException) -> FileParse:
+    """Leave out what is broken, if the rest then parses; else only the definitions, without references."""
+    if isinstance(error, SyntaxError):
+        note = f"syntax error in line {error.lineno}: {error.msg}; functions found by the tolerant parser"
+        try:
+            mended = repaired(text, error)
+            if mended is not None:
+                return _result(path, text, _tree(mended), note)
+        except BROKEN:
+            pass
+    else:
+        note = f"{type(error).__name__} in Python's own parser; functions found by the tolerant parser"
+    found = recover(text)
+    ids, chunks = to_chunks(path, text, found, recovered=True)
+    return FileParse(chunks, outline(ids, found), note)
+
+
+def outline(ids: list[str], found: list[Found]) -> dict[str, Any]:
+    """The facts of a file of which only the definitions are known."""
+    return {"ids": ids, "kinds": [f.kind for f in found], "parents": [f.parent for f in found]}
 
 
 def normalise(source: str) -> str:
@@ -38,43 +77,3 @@ def _tree(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return f"syntax error in line {error.lineno}: {error.msg}; functions recovered by the tolerant parser"
-    return f"{type(error).__name__} in Python's own parser; functions recovered by the tolerant parser"
-
-
-def _definitions(tree: ast.Module) -> list[Found]:
-    found = [Found("module", "", -1, 1, node=tree, doc=docstring(tree))]
-    pending: list[tuple[ast.AST, int]] = [(child, 0) for child in reversed(list(ast.iter_child_nodes(tree)))]
-    while pending:
-        node, parent = pending.pop()
-        inner = parent
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            inner = len(found)
-            kind = "class" if isinstance(node, ast.ClassDef) else "function"
-            line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            names = tuple(_dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
-            found.append(
-                Found(kind, node.name, parent, line, node.col_offset, node.end_lineno or line, node,
-                      doc=docstring(node), decorators=names, is_async=isinstance(node, ast.AsyncFunctionDef))
-            )  # fmt: skip
-        elif isinstance(node, ast.Lambda):
-            inner = len(found)
-            found.append(Found("lambda", "", parent, node.lineno, node.col_offset, node.end_lineno or 0, node))
-        for name, value in reversed(list(ast.iter_fields(node))):
-            around = parent if name in ("decorator_list", "args", "returns", "bases", "keywords") else inner
-            for child in reversed(value) if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    pending.append((child, around))
-    return found
-
-
-def _dotted(node: ast.expr) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id if isinstance(node, ast.Name) else "()", *reversed(parts)])

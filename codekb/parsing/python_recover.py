@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 
 import tree_sitter
 import tree_sitter_python
@@ -10,6 +12,14 @@ import tree_sitter_python
 from codekb.parsing.python_chunks import Found
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
+MAX_REPAIRS = 40
+"""Attempts at one file; each costs a parse."""
+MAX_BROKEN = 12
+"""Lines of one broken statement; a longer one is likely an error node that swallowed definitions."""
+_COMPOUND = frozenset(
+    "if_statement for_statement while_statement try_statement with_statement match_statement".split()
+)
+_HEADER = re.compile(r"^([ \t]*)((?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)")
 _KINDS = {"function_definition": "function", "class_definition": "class"}
 _DOC = re.compile(r"""^[rRuU]*("{3}|'{3}|"|')(.*)\1$""", re.DOTALL)
 
@@ -33,6 +43,65 @@ def recover(text: str) -> list[Found]:
         outer = node if node.type == "decorated_definition" else None
         pending += [(child, around, outer) for child in reversed(node.named_children)]
     return found
+
+
+def repaired(text: str, error: SyntaxError) -> str | None:
+    """The text with what is broken replaced by something that parses, all lines kept; None when that does not help.
+
+    A broken header keeps its name; else only simple statements and error nodes are given up, never a whole definition.
+    """
+    lines = text.split("\n")
+    for _ in range(MAX_REPAIRS):
+        line = min(max(error.lineno or 1, 1), len(lines))
+        if not _give_up(lines, line, error):
+            return None
+        mended = "\n".join(lines)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(mended, "<repaired>", "exec", ast.PyCF_ONLY_AST)
+        except SyntaxError as next_error:
+            error = next_error
+            continue
+        return mended
+    return None
+
+
+def _give_up(lines: list[str], line: int, error: SyntaxError) -> bool:
+    """Replace what is broken around `line` in place. Whether anything was left to replace."""
+    text = lines[line - 1]
+    header = _HEADER.match(text)
+    if header:
+        indent, kind, name = header.groups()
+        plain = f"{indent}{kind} {name}{'' if kind == 'class' else '(*args, **kwargs)'}: pass"
+        if text not in (plain, plain.removesuffix(" pass")):
+            body = next((one for one in lines[line:] if one.strip()), "")
+            indented = len(body) - len(body.lstrip()) > len(indent)
+            lines[line - 1] = plain.removesuffix(" pass") if indented else plain
+            return True
+    if isinstance(error, IndentationError) and "unexpected indent" in str(error.msg):
+        lines[line - 1] = ""
+        return bool(text.strip())
+    first, last = _broken_lines("\n".join(lines), line)
+    if not any(one.strip() not in ("", "pass") for one in lines[first - 1 : last]):
+        return False
+    start = lines[first - 1]
+    indent = start[: len(start) - len(start.lstrip())]
+    lines[first - 1 : last] = [indent + "pass", *[""] * (last - first)]
+    return True
+
+
+def _broken_lines(text: str, line: int) -> tuple[int, int]:
+    """The lines, 1-based and inclusive, of the innermost simple statement or error node around `line`."""
+    node: tree_sitter.Node | None = syntax(text).root_node
+    best = (line, line)
+    while node is not None:
+        inside = [c for c in node.children if c.start_point[0] + 1 <= line <= _last_line(c)]
+        node = next((c for c in inside if c.is_named), None)
+        if node is not None and (node.is_error or node.type.endswith("_statement") and node.type not in _COMPOUND):
+            span = (node.start_point[0] + 1, _last_line(node))
+            best = span if span[1] - span[0] < MAX_BROKEN else best
+    return best
 
 
 def _found(node: tree_sitter.Node, parent: int, decorated: tree_sitter.Node | None) -> Found:
