@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from codekb.encoders.openai import OpenAIEncoder
     from codekb.evaluation import compare
     from codekb.expansion import edge_weights, expand
+    from codekb.explain import explain
     from codekb.fusion import fuse_scores, rrf
     from codekb.graph import build_graph
     from codekb.graph_text import structure
@@ -56,6 +57,7 @@ _HOME = {
     "edge_weights": "expansion",
     "enrich": "text",
     "expand": "expansion",
+    "explain": "explain",
     "fuse_scores": "fusion",
     "load_questions": "questions",
     "locate": "parsing.locate",
@@ -97,6 +99,7 @@ __all__ = [
     "edge_weights",
     "enrich",
     "expand",
+    "explain",
     "fuse_scores",
     "load_questions",
     "locate",
@@ -112,7 +115,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: a plain `import codekb` loads neither FAISS nor JupyterLab's parts."""
+    """Import a public name when it is first used: a plain `import codekb` loads neither FAISS nor widgets."""
     if name == "chromem":
         return importlib.import_module("codekb.store.chromem")
     if name not in _HOME:

@@ -1,4 +1,4 @@
-"""Vectors from OpenAI or any compatible server (Ollama, llama.cpp, vLLM). Requests are in `api_calls`, storage in `cache`."""
+"""Vectors from OpenAI or a compatible server (Ollama, llama.cpp, vLLM). Calls are in `api_calls`, storage in `cache`."""
 
 from __future__ import annotations
 

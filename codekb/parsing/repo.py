@@ -1,4 +1,4 @@
-"""A repository to a corpus: list, read, parse (in processes where that pays), report. Each language has its own file."""
+"""A repository to a corpus: list, read, parse, report. Each language has its own file."""
 
 from __future__ import annotations
 
