@@ -122,14 +122,25 @@ def read_cases(folder: Path | str) -> list[Case]:
 
 
 def _read_file(path: Path) -> list[Case]:
-    sections = re.split(r"^## (.+)$", path.read_text(encoding="utf-8"), flags=re.M)
-    parts = zip(sections[1::2], sections[2::2], strict=True)
-    cases = [_read_case(path, name.strip(), text) for name, text in parts]
+    cases = [_read_case(path, name, text) for name, text in _sections(path.read_text(encoding="utf-8"))]
     names = sorted(c.name for c in cases)
     double = next((a for a, b in itertools.pairwise(names) if a == b), None)
     if double is not None:
         raise ValueError(f"{path.name}: two cases are called {double!r}; a name stands once in a file")
     return cases
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    """(heading, text below it) of each `## ` heading outside of fences."""
+    found: list[tuple[str, list[str]]] = []
+    fenced = False
+    for line in text.splitlines(keepends=True):
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            found.append((line[3:].strip(), []))
+        elif found:
+            found[-1][1].append(line)
+    return [(heading, "".join(lines)) for heading, lines in found]
 
 
 def _read_case(path: Path, name: str, text: str) -> Case:

@@ -2,8 +2,8 @@
 
 Independent of codekb: ids come from compiled code objects. `python tests/dynamic_calls.py FOLDER…` runs
 `main.py` of each folder and prints one JSON object (folder → list of [source, target]).
-Left out, since the profiler cannot tell who called: generators and coroutines (it sees them when they are first
-resumed) and calls that pass through a library's own Python frames (callbacks).
+Left out, since the profiler cannot tell who called: generators and coroutines (it sees them when they are
+first resumed) and calls that pass through a library's own Python frames (callbacks).
 """
 
 from __future__ import annotations

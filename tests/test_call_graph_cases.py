@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from codekb.graph_cases import Case, Score, compare_edges, graph_edges, read_cases, score_case, total, worst
+from codekb.graph_cases import GO_MOD, Case, Score, compare_edges, graph_edges, read_cases, score_case, total, worst
 
 HERE = Path(__file__).parent
 CASES = read_cases(HERE / "cases")
@@ -74,16 +75,27 @@ def test_no_case_contradicts_itself():
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs the Go tool chain")
 def test_every_go_case_vets(tmp_path):
-    """All cases as one workspace of modules, vetted offline: every case is valid Go."""
-    env = dict(os.environ, GOPROXY="off", GOWORK="off", GOCACHE=str(tmp_path / "cache"))
+    """Every case is valid Go. Cases without a go.mod of their own become packages of one module: vet starts once."""
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "go.mod").write_text(GO_MOD)
+    modules = [app]
     for n, case in enumerate(of("go")):
-        folder = tmp_path / f"case{n}"
+        own = case.files["go.mod"] != GO_MOD
+        folder = (tmp_path if own else app) / f"case{n}"
         case.write(folder)
-        for module in sorted(folder.rglob("go.mod")):
-            env["GOFLAGS"] = "-mod=vendor" if (module.parent / "vendor").exists() else "-mod=mod"
-            command = ["go", "vet", "./..."]
-            run = subprocess.run(command, cwd=module.parent, env=env, capture_output=True, text=True)
-            assert run.returncode == 0, (case.construct, case.name, run.stderr)
+        if own:
+            modules += [path.parent for path in folder.rglob("go.mod")]
+            continue
+        (folder / "go.mod").unlink()
+        for path in folder.rglob("*.go"):
+            moved = re.sub(r'"example\.com/app(["/])', rf'"example.com/app/case{n}\1', path.read_text())
+            path.write_text(moved)
+    env = dict(os.environ, GOPROXY="off", GOWORK="off", GOCACHE=str(tmp_path / "cache"))
+    for module in modules:
+        env["GOFLAGS"] = "-mod=vendor" if (module / "vendor").exists() else "-mod=mod"
+        run = subprocess.run(["go", "vet", "./..."], cwd=module, env=env, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("language", ["python", "go"])
@@ -153,7 +165,9 @@ def test_a_root_that_is_a_package_knows_its_own_name(tmp_path):
     files = {
         "__init__.py": "from shop.pay import charge\n",
         "pay.py": "def charge():\n    pass\n",
-        "cart.py": "import shop\nfrom shop import pay\n\ndef one():\n    pay.charge()\n\ndef two():\n    shop.charge()\n",
+        "cart.py": "import shop\nfrom shop import pay\n"
+        "def one():\n    pay.charge()\n"
+        "def two():\n    shop.charge()\n",
     }
     root = tmp_path / "shop"
     root.mkdir()
