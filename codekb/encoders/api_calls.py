@@ -34,8 +34,8 @@ class EncoderError(RuntimeError):
 class RequestLimits:
     """What one request may hold and how often it is tried. The defaults are OpenAI's bounds.
 
-    `input_tokens` bounds one text, `request_tokens` and `request_inputs` one request; `concurrency` is how many are under way
-    at once; `attempts` counts the first try; waits are in seconds and double from `first_wait` to `longest_wait`,
+    `input_tokens` bounds one text, `request_tokens` and `request_inputs` one request; `concurrency` how many are under
+    way at once; `attempts` counts the first try; waits are in seconds and double from `first_wait` to `longest_wait`,
     unless the server's Retry-After says otherwise; `timeout` bounds one request.
     """
 
@@ -182,7 +182,7 @@ def _passing(error: Exception) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait (`retry-after-ms`, or `retry-after` in seconds or as a date); None if it does not.
+    """Seconds that a server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; else None.
 
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"}), retry_after({"retry-after": "soon"})
     (2.0, 0.25, None)

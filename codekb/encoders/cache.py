@@ -9,8 +9,10 @@ import hashlib
 import os
 import sqlite3
 import sys
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +51,8 @@ class VectorCache:
         self.path = Path(path).expanduser() if path is not None else None
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(self.path or ":memory:", timeout=LOCK_SECONDS)
+        self._connection = sqlite3.connect(self.path or ":memory:", timeout=LOCK_SECONDS, check_same_thread=False)
+        self._lock = threading.Lock()
         try:
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute(_TABLE)
@@ -68,7 +71,7 @@ class VectorCache:
         for start in range(0, len(keys), KEYS_A_QUERY):
             part = keys[start : start + KEYS_A_QUERY]
             marks = ",".join("?" * len(part))
-            rows = self._connection.execute(
+            rows = self._rows(
                 f"SELECT digest, vector FROM vectors WHERE model=? AND dimensions=? AND digest IN ({marks})",
                 (model, dimensions, *part),
             )
@@ -80,11 +83,15 @@ class VectorCache:
         rows: Iterable[tuple[str, int, str, bytes]] = (
             (model, dimensions, digest(text), np.asarray(v, dtype="<f4").tobytes()) for text, v in vectors.items()
         )
-        with self._connection:
+        with self._lock, self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def __len__(self) -> int:
-        return int(self._connection.execute("SELECT COUNT(*) FROM vectors").fetchone()[0])
+        return int(self._rows("SELECT COUNT(*) FROM vectors", ())[0][0])
+
+    def _rows(self, statement: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._connection.execute(statement, parameters).fetchall()
 
     def close(self) -> None:
         """Close the file; the cache cannot be used afterwards."""
