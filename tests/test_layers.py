@@ -17,7 +17,7 @@ LAYERS = (
     ("text", "parsing", "ranking", "words", "termcounts"),
     ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "walk", "packing"),
     ("graph", "graph_text", "hybrid"),
-    ("expansion", "propagation", "questions", "evaluation", "graph_cases"),
+    ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases"),
     ("knowledge_base",),
     ("show", "cli", "launch"),
 )

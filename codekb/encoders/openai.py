@@ -1,4 +1,4 @@
-"""Vectors from OpenAI or a compatible server (Ollama, llama.cpp, vLLM). Calls are in `api_calls`, storage in `cache`."""
+"""Vectors from OpenAI or a compatible server (Ollama, llama.cpp, vLLM). Calls: `api_calls`, storage: `cache`."""
 
 from __future__ import annotations
 
