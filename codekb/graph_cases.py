@@ -6,6 +6,7 @@ Holds no cases and resolves nothing; the format is described in `tests/cases/REA
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -181,6 +182,12 @@ def _read_edges(text: str, files: Sequence[str], where: str) -> dict[str, list[P
 
 def _full_id(short: str, files: Sequence[str]) -> str:
     return short if "::" in short or short in files else f"{files[0]}::{short}"
+
+
+def read_edges(path: Path | str) -> dict[str, frozenset[Pair]]:
+    """The hand-written edges of one project: JSON, relation (or `external`) → list of [source id, target]."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    return {key: frozenset((s, t) for s, t in value) for key, value in content.items() if key != "about"}
 
 
 def worst(cases: Sequence[Case], scores: Sequence[Score], n: int = 20) -> str:

@@ -1,0 +1,3 @@
+module example.com/tiny/kv
+
+go 1.19
