@@ -56,7 +56,7 @@ class Chunk:
 
 
 def in_namespace(path_or_namespace: str, namespace: str) -> bool:
-    """Whether a POSIX folder or path lies in `namespace`: whole leading segments, never a bare prefix.
+    """Whether a POSIX path lies in `namespace`: whole leading segments of it, never a bare prefix.
 
     >>> in_namespace("cli/root.go", "cli"), in_namespace("client/http.go", "cli"), in_namespace("pkg/sub", "pkg/sub")
     (True, False, True)
@@ -110,7 +110,7 @@ class Corpus(Sequence[Chunk]):
             c
             for c in self.chunks
             if (kind is None or c.kind == kind)
-            and (namespace is None or in_namespace(c.namespace, namespace))
+            and (namespace is None or in_namespace(c.path, namespace))
             and (path is None or c.path == path)
             and (language is None or c.language == language)
         ]
@@ -159,4 +159,5 @@ class Corpus(Sequence[Chunk]):
 
     def __repr__(self) -> str:
         files = len({c.path for c in self.chunks})
-        return f"Corpus({len(self.functions)} functions, {len(self.chunks)} chunks, {files} files, {len(self.skipped)} skipped)"
+        counted = f"{len(self.functions)} functions, {len(self.chunks)} chunks, {files} files"
+        return f"Corpus({counted}, {len(self.skipped)} skipped)"

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, cast
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 from codekb.chunks import Chunk, Corpus
-from codekb.encoders.base import Encoder
-from codekb.lexical import KeywordIndex
+from codekb.encoders.base import Encoder, Vectors
+from codekb.expansion import TYPED, edge_weights, expand, one_hop, reserve
+from codekb.expansion import related as related_hits
+from codekb.graph_text import structure
+from codekb.hybrid import FUSIONS, Options, rank
+from codekb.lexical import SCORERS, KeywordIndex, Scorer, inside
 from codekb.parsing.repo import Progress, parse_repo
+from codekb.priors import CodeFacts
+from codekb.propagation import Spread
 from codekb.ranking import Ranking
 from codekb.text import body, enrich
 from codekb.vectors import VectorIndex, steer
-
-if TYPE_CHECKING:
-    import networkx as nx
-
-    from codekb.expansion import Limits
+from codekb.walk import Limits
 
 METHODS = ("dense", "keyword", "hybrid")
 VIEWS = ("body", "enriched", "structure")
+GRAPHS = ("one_hop", "typed", "propagate")
+
+SEEDS = 3
+"""How many of the best hits a walk starts from, as in the tutorial."""
+
+GRAPH_DEPTH = 200
+"""How deep the ranking goes whose scores a walk reuses."""
 
 
 class KnowledgeBase:
@@ -32,6 +45,9 @@ class KnowledgeBase:
         self._vectors: dict[str, VectorIndex] = {}
         self._keyword: dict[tuple[str, str], KeywordIndex] = {}
         self._graphs: dict[str, nx.MultiDiGraph] = {}
+        self._masks: dict[tuple[str, bool], NDArray[np.bool_] | None] = {}
+        self._facts: CodeFacts | None = None
+        self._spread: Spread | None = None
 
     @classmethod
     def build(
@@ -57,7 +73,7 @@ class KnowledgeBase:
     def with_encoder(self, encoder: Encoder) -> KnowledgeBase:
         """The same corpus, words and graph with another encoder's vectors."""
         other = KnowledgeBase(self.corpus, encoder)
-        other._keyword, other._graphs = self._keyword, self._graphs
+        other._keyword, other._graphs, other._facts = self._keyword, self._graphs, self._facts
         return other
 
     @property
@@ -68,7 +84,7 @@ class KnowledgeBase:
     def graph_by(self, resolve: str) -> nx.MultiDiGraph:
         """The call graph by `name`, `import`, `type` or `flow`."""
         if resolve not in self._graphs:
-            from codekb.graph import build_graph
+            from codekb.graph import build_graph  # the resolvers are large, and not every search needs a graph
 
             self._graphs[resolve] = build_graph(self.corpus, resolve=resolve)
         return self._graphs[resolve]
@@ -80,8 +96,6 @@ class KnowledgeBase:
         if text == "enriched":
             return enrich
         if text == "structure":
-            from codekb.graph_text import structure
-
             return lambda chunk: structure(chunk, self.graph)
         raise ValueError(f"no view {text!r} of a chunk's text; there are {', '.join(VIEWS)}")
 
@@ -94,7 +108,8 @@ class KnowledgeBase:
     def keyword(self, text: str = "enriched", scorer: str = "bm25") -> KeywordIndex:
         """The keyword index over one view of the text."""
         if (text, scorer) not in self._keyword:
-            self._keyword[text, scorer] = KeywordIndex(self.corpus, scorer=scorer, text=self.view(text))  # type: ignore[arg-type]
+            _choice("scorer", scorer, SCORERS)
+            self._keyword[text, scorer] = KeywordIndex(self.corpus, cast(Scorer, scorer), self.view(text))
         return self._keyword[text, scorer]
 
     def search(
@@ -108,7 +123,7 @@ class KnowledgeBase:
         scorer: str = "bm25",
         fusion: str | None = None,
         namespace: str | None = None,
-        priors: bool | Collection[str] = True,
+        priors: bool | Collection[str] | None = None,
         graph: str | Limits | None = None,
         boost: Sequence[str] = (),
         suppress: Sequence[str] = (),
@@ -116,33 +131,89 @@ class KnowledgeBase:
         include_tests: bool = True,
         related: int = 0,
     ) -> Ranking:
-        """The `k` best functions for a question; every argument switches one technique.
+        """The `k` best functions for a question. Every argument switches one technique; the defaults did best.
 
-        `method` is `dense`, `keyword` or `hybrid` (None: by `hybrid`); `text` the view that is searched; `scorer` and
-        `fusion` the keyword score and how the lists are joined; `namespace` a hard filter on whole path segments; `priors` all
-        code-aware priors, none, or the named ones; `graph` expands the result (`one_hop`, `typed`, `propagate`, or
-        Limits); `boost`, `suppress` and `strength` steer the dense query; `related` asks for that many
-        graph neighbours beside the ranking, in `.related`.
+        `method` is `dense`, `keyword` or `hybrid` (None: `hybrid`, or `dense` where `hybrid` is False). `text` is the
+        view that is searched (`body`, `enriched`, `structure`), `scorer` the keyword score (`bm25`, `overlap`),
+        `fusion` how lists are joined (`scores`, `rrf`), `namespace` a hard filter on whole path segments before scoring.
+        `priors` are the code-aware ones: all, none, or by name; None means all for `hybrid` and none for a method
+        alone. `graph` walks on from the result (`one_hop`, `typed`, `propagate`, or Limits) over the default graph.
+        `boost` and `suppress` steer the dense query with `strength`. `related` asks for that many graph neighbours
+        beside the ranking, in its `.related`. Every hit's `parts` sum to its score. Ties go by id.
+        Raises ValueError for an unknown choice, with the real ones, and for k < 1.
         """
-        method = method or ("hybrid" if hybrid else "dense")
-        if method not in METHODS:
-            raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")
-        vector = steer(self.encoder, query, boost, suppress, strength)
-        deep = max(k, 100)
-        lists = []
-        if method != "keyword":
-            lists.append(self.vectors(text).search(vector, deep, namespace))
-        if method != "dense":
-            lists.append(self.keyword(text, scorer).search(query, deep, namespace=namespace))
-        from codekb.fusion import rrf
+        method = _choice("method", method or ("hybrid" if hybrid else "dense"), METHODS)
+        if not isinstance(query, str):
+            raise TypeError(f"the question is text, got {type(query).__name__}: {query!r}")
+        if k < 1:
+            raise ValueError(f"k is {k}; ask for at least one result")
+        depth = k if graph is None else max(k, GRAPH_DEPTH)
+        mask = self._mask(namespace, include_tests)
+        priors = (method == "hybrid") if priors is None else priors
 
-        ranking = lists[0] if len(lists) == 1 else rrf(*lists)
-        found = Ranking(ranking.hits, query=query, title=method)
+        def steered(asked: str) -> Vectors:
+            return steer(self.encoder, asked, boost, suppress, strength)
+
+        if method == "dense" and not priors:
+            ranking = self.vectors(text).search(steered(query), depth, mask=mask)
+        elif method == "keyword" and not priors:
+            ranking = self.keyword(text, scorer).search(query, depth, mask=mask)
+        else:
+            ranking = rank(
+                query,
+                self.facts,
+                dense=(lambda asked: self.vectors(text).scores(steered(asked))) if method != "keyword" else None,
+                keyword=self.keyword(text, scorer).scores if method != "dense" else None,
+                k=depth,
+                mask=mask,
+                options=self._options(fusion, priors),
+            )
+        ranking = Ranking(ranking.hits, query=query, title=method)
+        found = self._expanded(ranking, graph, k) if graph is not None else ranking
+        return Ranking(found.hits, query=query, title=found.title, related=self._related(found, related))
+
+    @staticmethod
+    def _options(fusion: str | None, priors: bool | Collection[str]) -> Options:
+        if fusion is None:
+            return Options(priors=priors)
+        _choice("fusion", fusion, FUSIONS)
+        return Options(fusion=cast(Literal["scores", "rrf"], fusion), priors=priors)
+
+    def _mask(self, namespace: str | None, include_tests: bool) -> NDArray[np.bool_] | None:
+        """Which functions may be returned, kept for the next question; None where all may."""
+        key = ((namespace or "").strip("/"), include_tests)
+        if key not in self._masks:
+            mask = inside(self.corpus, namespace)
+            if not include_tests:
+                code = ~self.facts.side["tests"]
+                mask = code if mask is None else mask & code
+            self._masks[key] = mask
+        return self._masks[key]
+
+    @property
+    def facts(self) -> CodeFacts:
+        """What the priors know of the corpus."""
+        if self._facts is None:
+            self._facts = CodeFacts(self.corpus)
+        return self._facts
+
+    def _expanded(self, ranking: Ranking, graph: str | Limits, k: int) -> Ranking:
+        """The ranking after a walk from its first hits, at most `k` hits."""
+        if isinstance(graph, Limits):
+            return expand(self.graph, ranking[:SEEDS], graph, scores=ranking)[:k]
         if graph == "one_hop":
-            from codekb.expansion import one_hop
+            return one_hop(self.graph, ranking, limit=k)
+        if graph == "typed":
+            walked = expand(self.graph, ranking[:SEEDS], TYPED, weights=edge_weights(ranking.query))
+            return reserve(ranking, walked, k)[:k]
+        if graph == "propagate":
+            if self._spread is None:
+                self._spread = Spread(self.graph)
+            return self._spread.rank(ranking)[:k]
+        raise ValueError(f"no graph walk {graph!r}; there are {', '.join(GRAPHS)}, or give Limits(...)")
 
-            return one_hop(self.graph, found, limit=k)
-        return found[:k]
+    def _related(self, ranking: Ranking, count: int) -> Ranking | None:
+        return related_hits(self.graph, ranking, count) if count else None
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({self.corpus!r}, encoder={self.encoder.name!r})"
@@ -152,3 +223,9 @@ def _default_encoder() -> Encoder:
     from codekb.encoders.static import StaticEncoder
 
     return StaticEncoder()
+
+
+def _choice(name: str, given: str, known: Sequence[str]) -> str:
+    if given not in known:
+        raise ValueError(f"no {name} {given!r}; there are {', '.join(known)}")
+    return given

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codekb.chunks import Chunk, Corpus, in_namespace
 from codekb.encoders.base import Encoder, Vectors
@@ -80,19 +81,28 @@ class VectorIndex:
         if not namespace:
             return None
         if namespace not in self._positions:
-            rows = [i for i, c in enumerate(self.functions) if in_namespace(c.namespace, namespace)]
+            rows = [i for i, c in enumerate(self.functions) if in_namespace(c.path, namespace)]
             self._positions[namespace] = np.array(rows, dtype=np.int64)
         return self._positions[namespace]
 
-    def search(self, query: str | Vectors, k: int = 10, namespace: str | None = None) -> Ranking:
+    def search(
+        self,
+        query: str | Vectors,
+        k: int = 10,
+        namespace: str | None = None,
+        *,
+        mask: NDArray[np.bool_] | None = None,
+    ) -> Ranking:
         """The `k` functions of highest cosine. A namespace is a hard filter: what lies outside is never scored.
 
-        Shown scores are computed again in float64, so that they print alike on every machine.
+        `mask` says in function order which may be returned, instead of a namespace. Shown scores are computed again
+        in float64, so that they print alike on every machine.
         """
         if k < 1:
             raise ValueError(f"k is {k!r}: ask for at least 1 result")
         vector = self._vector(query)
-        rows = self._nearest(vector, k, self.positions(namespace))
+        allowed = self.positions(namespace) if mask is None else np.flatnonzero(mask)
+        rows = self._nearest(vector, k, allowed)
         exact = self.matrix[rows].astype(np.float64) @ vector.astype(np.float64)
         order = sorted(zip(rows, exact, strict=True), key=lambda p: (-round(p[1], ROUNDED), self.functions[p[0]].id))
         hits = [Hit(self.functions[i], float(score), {"dense": float(score)}) for i, score in order[:k]]
