@@ -1,0 +1,170 @@
+"""The explorer: query box, every switch of a search, results, source and graph in one widget. Parts live beside it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as widgets
+
+from codekb.chunks import Chunk
+from codekb.markup import annotation, path_of
+from codekb.priors import NAMES
+from codekb.ranking import Hit, Ranking
+from codekb.show import graph, results
+from codekb.show.controls import Choices, build_controls, names_shown, search_arguments
+from codekb.show.neighbourhood import around
+from codekb.show.source import source_html
+from codekb.show.sources import LoadPanel
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from codekb.knowledge_base import KnowledgeBase
+
+DEFAULT_SHOW = ("method", "namespace", "graph", "around")
+DRAWN_ONLY = frozenset({"resolver", "relations", "around"})
+"""Controls that change the picture and not the ranking."""
+
+SOURCE_HEIGHT = "320px"
+
+
+class Explorer(widgets.VBox):  # type: ignore[misc]
+    """A knowledge base to explore. `ranking` is the last result, `selected` the id of the chunk whose source is shown.
+
+    `show` names the controls that stand under the query (all others are in an accordion); every other keyword
+    presets the control of that name, as in `KnowledgeBase.search`: `Explorer(kb, query="…", show=("hybrid",))`.
+    """
+
+    def __init__(
+        self, kb: KnowledgeBase, *, query: str = "", show: Sequence[str] = DEFAULT_SHOW, **preset: Any
+    ) -> None:
+        self.kb = kb
+        self.ranking = Ranking([], query=query)
+        self.selected = ""
+        self.controls = build_controls(Choices(kb.corpus.namespaces, NAMES), preset)
+        self.query = widgets.Text(
+            value=query, placeholder="What should the code do?", continuous_update=False, layout={"width": "auto"}
+        )
+        self.results = results.ResultList()
+        self.graph = graph.GraphView()
+        self.source = widgets.HTML()
+        self.load = LoadPanel(kb, self._replace)
+        super().__init__(self._laid_out(names_shown(show, self.controls)))
+        self._connect()
+        self.search()
+
+    def __repr__(self) -> str:
+        return (
+            f"Explorer({len(self.kb.corpus.functions)} functions, query={self.query.value!r}): run the cell to use it"
+        )
+
+    def search(self) -> None:
+        """Ask again with the query and controls as they stand, and show what comes. Errors become text in the list."""
+        query = self.query.value.strip()
+        if not query:
+            self._show(Ranking([]), "Type what the code should do, or a name, and press Enter.")
+            return
+        try:
+            self._show(self.kb.search(query, **search_arguments(self.controls)))
+        except Exception as error:  # a widget has no other place for it
+            self.ranking = Ranking([], query=query)
+            self.results.payload = results.failure(error)
+            self.select("")
+
+    def select(self, chunk_id: str) -> None:
+        """Show one chunk: its row, its source, its place in the graph. An empty id clears the source."""
+        self.selected = chunk_id
+        self.results.selected = chunk_id
+        self.source.value = self._source_of(chunk_id)
+        self._draw()
+
+    def _laid_out(self, shown: Sequence[str]) -> list[widgets.Widget]:
+        row = widgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 14px")
+        others = [control for name, control in self.controls.items() if name not in shown]
+        more = widgets.Accordion(
+            [widgets.Box(others, layout=row), self.load],
+            titles=("All controls", "Index another folder or package; choose the encoder"),
+        )
+        left = widgets.Box([self.results], layout=widgets.Layout(width="45%", display="block"))
+        right = widgets.Box([self.graph], layout=widgets.Layout(width="55%", display="block"))
+        self.source.layout = widgets.Layout(max_height=SOURCE_HEIGHT, overflow="auto", border_top="1px solid #8884")
+        return [
+            self.query,
+            widgets.Box([self.controls[name] for name in shown], layout=row),
+            widgets.HBox([left, right], layout=widgets.Layout(grid_gap="8px", overflow="hidden")),
+            self.source,
+            more,
+        ]
+
+    def _connect(self) -> None:
+        self.query.observe(lambda _: self.search(), "value")
+        for name, control in self.controls.items():
+            control.observe(lambda _, drawn=name in DRAWN_ONLY: self._draw() if drawn else self.search(), "value")
+        self.results.observe(lambda change: self._clicked(change["new"]), "selected")
+        self.graph.observe(lambda change: self._clicked(change["new"][0]), "clicked")
+
+    def _clicked(self, chunk_id: str) -> None:
+        if chunk_id and chunk_id != self.selected:
+            self.select(chunk_id)
+
+    def _replace(self, kb: KnowledgeBase) -> None:
+        """Another knowledge base came: offer its folders, and ask the same question of it."""
+        self.kb = kb
+        self.selected = ""
+        namespace = self.controls["namespace"]
+        with namespace.hold_trait_notifications():
+            namespace.options, namespace.value = tuple(n for n in kb.corpus.namespaces if n), ""
+        self.search()
+
+    def _show(self, ranking: Ranking, head: str = "") -> None:
+        self.ranking = ranking
+        kept = self.selected if ranking.rank(self.selected) else (ranking.ids[0] if ranking.ids else "")
+        self.results.payload = results.payload(ranking, head=head)
+        self.select(kept)
+
+    def _draw(self) -> None:
+        """The graph around the results, or around the selected chunk with the confidence on every edge."""
+        try:
+            alone = self.controls["around"].value == "selected" and self.kb.corpus.get(self.selected) is not None
+            hits: Sequence[Hit] = [Hit(self.kb.corpus[self.selected], 0.0)] if alone else self._hits()
+            view = around(self._code_graph(), hits, relations=self.controls["relations"].value)
+            self.graph.selected = self.selected
+            self.graph.payload = graph.payload(view, edge_labels=alone)
+        except Exception as error:  # a widget has no other place for it
+            self.graph.payload = {"note": f"The graph could not be drawn: {results.said(error)}"}
+
+    def _hits(self) -> list[Hit]:
+        return [*self.ranking, *(self.ranking.related or ())]
+
+    def _code_graph(self) -> nx.MultiDiGraph:
+        return self.kb.graph_by(self.controls["resolver"].value)
+
+    def _source_of(self, chunk_id: str) -> str:
+        chunk = self.kb.corpus.get(chunk_id)
+        if chunk is None:
+            return ""
+        hit = next((h for h in self._hits() if h.chunk.id == chunk_id), None)
+        return _heading(chunk, hit, self._degrees(chunk_id)) + source_html(
+            chunk.code, chunk.language, query=self.query.value, first_line=chunk.start_line
+        )
+
+    def _degrees(self, chunk_id: str) -> str:
+        code = self._code_graph()
+        if chunk_id not in code:
+            return ""
+        callers = sum(d["relation"] == "calls" for _, _, d in code.in_edges(chunk_id, data=True))
+        callees = sum(d["relation"] == "calls" for _, _, d in code.out_edges(chunk_id, data=True))
+        open_calls = sum(source == chunk_id for source, _, _ in code.graph.get("unresolved", ()))
+        unknown = f", {open_calls} names in it unresolved" if open_calls else ""
+        return f"called by {callers}, calls {callees} in this code base{unknown}"
+
+
+def _heading(chunk: Chunk, hit: Hit | None, degrees: str) -> str:
+    tag = f"[{annotation(hit)}]" if hit else "[from the graph]"
+    way = f"<div>reached by {html.escape(path_of(hit))}</div>" if hit and hit.via else ""
+    return (
+        f"<div style='line-height:1.5;padding-top:4px'><b>{html.escape(chunk.qualname)}</b> {html.escape(tag)} "
+        f"<span style='opacity:.7'>{html.escape(chunk.location)} · {html.escape(degrees)}</span>{way}</div>"
+    )

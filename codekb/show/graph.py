@@ -1,0 +1,168 @@
+"""The live graph: a neighbourhood as a pyvis Network, and the widget that draws it. Static ones: `graph_figures`."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from codekb.show.neighbourhood import Line, Neighbourhood, Spot
+
+if TYPE_CHECKING:
+    from pyvis.network import Network
+
+ROLES = {
+    "match": ("found by the search", "#fbd9a5", "#b8701a", 0),
+    "reached": ("result reached over the graph", "#fff3df", "#b8701a", 0),
+    "caller": ("leads to a result (calls it)", "#e3d9f2", "#8b6bb8", 14),
+    "callee": ("a result leads to it (is called)", "#d3ebdd", "#3f9b6c", 14),
+}
+"""Role → legend, fill, border, corner radius. Fills are light, so dark names read well in both themes."""
+
+RELATION_COLOURS = {
+    "calls": "#6b7785",
+    "uses": "#5aa9b8",
+    "inherits": "#c0504d",
+    "overrides": "#d98c3f",
+    "imports": "#a3b18a",
+    "contains": "#b9c0c9",
+}
+SURE = 0.75
+"""Edges of less confidence are dashed: they may be wrong."""
+
+NAME_LENGTH = 26
+OPTIONS = {
+    "physics": {"enabled": False},
+    "interaction": {
+        "hover": True,
+        "tooltipDelay": 120,
+        "zoomView": False,
+        "dragNodes": True,
+        "selectConnectedEdges": True,
+    },
+    "nodes": {"font": {"size": 14, "color": "#1f2933", "face": "sans-serif"}, "margin": 6, "borderWidthSelected": 3},
+    "edges": {"smooth": {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.4}},
+}
+
+
+def network(view: Neighbourhood, *, edge_labels: bool = False) -> Network:
+    """The neighbourhood as a pyvis Network with fixed places; names and tooltips are plain text, never HTML."""
+    from pyvis.network import Network
+
+    net = Network(directed=True, cdn_resources="in_line")
+    for spot in view.spots:
+        net.add_node(spot.chunk.id, **_node(spot))
+    for line in view.lines:
+        net.add_edge(line.source, line.target, **_edge(line, edge_labels))
+    return net
+
+
+def _node(spot: Spot) -> dict[str, Any]:
+    _, fill, border, radius = ROLES[spot.role]
+    name = spot.chunk.qualname if spot.chunk.kind != "module" else spot.chunk.path.rsplit("/", 1)[-1]
+    number = f"{spot.rank}  " if spot.rank else ""
+    style = {"background": fill, "border": border, "highlight": {"background": fill, "border": "#1f2933"}}
+    style["hover"] = {"background": "#ffffff", "border": border}
+    about = [
+        spot.chunk.qualname,
+        spot.chunk.location,
+        spot.chunk.signature.splitlines()[0][:90] if spot.chunk.signature else "",
+    ]
+    return {
+        "label": number + _short(name),
+        "title": "\n".join(part for part in [*about, ROLES[spot.role][0]] if part),
+        "shape": "box",
+        "color": style,
+        "borderWidth": 2 if spot.rank else 1,
+        "shapeProperties": {"borderRadius": radius, "borderDashes": [5, 3] if spot.role == "reached" else False},
+        "x": spot.x,
+        "y": spot.y,
+        "physics": False,
+    }
+
+
+def _short(name: str) -> str:
+    """A long dotted name by its end, which tells more: `…ryLongClass.method`."""
+    return name if len(name) <= NAME_LENGTH else "…" + name[1 - NAME_LENGTH :]
+
+
+def _edge(line: Line, labels: bool) -> dict[str, Any]:
+    look = {
+        "title": f"{line.relation}, line {line.line}\nconfidence {line.confidence:.2f}: {line.reason}",
+        "color": RELATION_COLOURS.get(line.relation, "#888888"),
+        "width": 1 + line.confidence,
+        "dashes": line.confidence < SURE,
+        "arrows": {"to": {"enabled": True, "scaleFactor": 0.6}},
+    }
+    if labels:
+        look["label"] = f"{line.confidence:.2f}"
+        look["font"] = {"size": 10, "color": "#6b7785", "strokeWidth": 3, "strokeColor": "#ffffff", "align": "middle"}
+    return look
+
+
+def payload(view: Neighbourhood, *, edge_labels: bool = False) -> dict[str, Any]:
+    """What the widget draws: nodes and edges of the pyvis Network, options, legend, a note on what is left out."""
+    net = network(view, edge_labels=edge_labels)
+    options = json.loads(net.options.to_json()) | OPTIONS
+    return {"nodes": net.nodes, "edges": net.edges, "options": options, "legend": _legend(view), "note": _note(view)}
+
+
+def _legend(view: Neighbourhood) -> list[dict[str, Any]]:
+    present = {spot.role for spot in view.spots}
+    entries: list[dict[str, Any]] = [
+        {"text": text, "colour": fill, "edge": edge, "radius": min(radius, 6), "border": 2 if not radius else 1,
+         "dashed": role == "reached"}
+        for role, (text, fill, edge, radius) in ROLES.items()
+        if role in present
+    ]  # fmt: skip
+    for relation, colour in RELATION_COLOURS.items():
+        if any(line.relation == relation for line in view.lines):
+            entries.append({"text": f"{relation} →", "colour": colour, "line": True})
+    if any(line.confidence < SURE for line in view.lines):
+        entries.append({"text": f"confidence below {SURE}", "colour": "#6b7785", "line": True, "dashed": True})
+    return entries
+
+
+def _note(view: Neighbourhood) -> str:
+    hidden = []
+    if view.hidden_callers:
+        hidden.append(f"{view.hidden_callers} more on the left")
+    if view.hidden_callees:
+        hidden.append(f"{view.hidden_callees} more on the right")
+    left_out = f"Not drawn: {', '.join(hidden)}. " if hidden else ""
+    return f"{left_out}Click a box for its source; rest on a box or an arrow for details."
+
+
+@lru_cache(maxsize=1)
+def _script() -> str:
+    """The vis-network that pyvis ships, made a module of its own, and our few lines."""
+    library = (files("pyvis") / "lib" / "vis-9.1.2" / "vis-network.min.js").read_text(encoding="utf-8")
+    isolated = "const define=undefined, exports=undefined, module=undefined;\n"
+    own = (files("codekb.show") / "static" / "graph.js").read_text(encoding="utf-8")
+    return (
+        isolated
+        + library.replace("(this,(function", "(globalThis,(function", 1)
+        + "\nconst vis = globalThis.vis;\n"
+        + own
+    )
+
+
+class GraphView(anywidget.AnyWidget):
+    """Draws a payload; `selected` is the id to highlight, `clicked` the last id clicked with a running number."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    payload = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    clicked = traitlets.List(default_value=["", 0]).tag(sync=True)
+    height = traitlets.Int(430).tag(sync=True)
+
+    @traitlets.default("_esm")
+    def _default_esm(self) -> str:
+        return _script()
+
+    def __repr__(self) -> str:
+        return f"GraphView({len(self.payload.get('nodes', ()))} chunks, {len(self.payload.get('edges', ()))} edges)"

@@ -1,0 +1,88 @@
+// Draws one vis-network graph and reports clicks. The library stands above this text; all names arrive as plain text.
+const STYLE = `
+.ckb-graph{position:relative;border:1px solid var(--jp-border-color2,#ccc);border-radius:4px;overflow:hidden}
+.ckb-graph .area{width:100%}
+.ckb-graph .area .vis-network{outline:none}
+.ckb-graph .bar{position:absolute;right:6px;top:6px;display:flex;gap:3px;z-index:3}
+.ckb-graph .bar button{width:24px;height:24px;border:1px solid var(--jp-border-color2,#ccc);border-radius:4px;cursor:pointer;
+ background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#222);font-size:14px;line-height:1;padding:0}
+.ckb-graph .legend{display:flex;flex-wrap:wrap;gap:2px 12px;padding:4px 8px;font-size:11px;
+ color:var(--jp-ui-font-color1,#222);border-top:1px solid var(--jp-border-color3,#ddd)}
+.ckb-graph .legend i{display:inline-block;vertical-align:-1px;margin-right:4px;box-sizing:border-box}
+.ckb-graph .note{padding:0 8px 5px;font-size:11px;color:var(--jp-ui-font-color2,#666)}
+.ckb-graph div.vis-tooltip{position:absolute;visibility:hidden;padding:6px 8px;white-space:pre;pointer-events:none;z-index:5;
+ font:12px var(--jp-ui-font-family,sans-serif);background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#222);
+ border:1px solid var(--jp-border-color1,#999);border-radius:4px;box-shadow:0 2px 6px #0003;max-width:440px;overflow:hidden}
+`;
+
+function make(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+function swatch(entry) {
+  const item = make("span");
+  const mark = make("i");
+  mark.style.cssText = entry.line
+    ? `width:18px;height:0;vertical-align:3px;border-top:2px ${entry.dashed ? "dashed" : "solid"} ${entry.colour}`
+    : `width:14px;height:11px;background:${entry.colour};border:${entry.border}px ${entry.dashed ? "dashed" : "solid"} ` +
+      `${entry.edge};border-radius:${entry.radius}px`;
+  item.append(mark, document.createTextNode(entry.text));
+  return item;
+}
+
+function render({ model, el }) {
+  const root = make("div", "ckb-graph");
+  const area = make("div", "area");
+  const bar = make("div", "bar");
+  const legend = make("div", "legend");
+  const note = make("div", "note");
+  area.style.height = `${model.get("height")}px`;
+  root.append(make("style", "", STYLE), area, bar, legend, note);
+  el.append(root);
+  const network = new vis.Network(area, { nodes: [], edges: [] }, model.get("payload").options || {});
+  const fit = () => network.fit({ maxZoomLevel: 1.15 });
+  const zoom = (factor) => network.moveTo({ scale: network.getScale() * factor });
+  for (const [text, title, act] of [["+", "larger", () => zoom(1.25)], ["−", "smaller", () => zoom(0.8)], ["⤢", "fit", fit]]) {
+    const button = make("button", "", text);
+    button.title = title;
+    button.onclick = act;
+    bar.append(button);
+  }
+  const pick = () => {
+    const id = model.get("selected");
+    network.selectNodes(network.body.nodes[id] ? [id] : [], true);
+  };
+  const draw = () => {
+    const { nodes = [], edges = [], legend: entries = [], note: text = "" } = model.get("payload");
+    network.setData({ nodes, edges });
+    legend.replaceChildren(...entries.map(swatch));
+    note.textContent = text;
+    root.dataset.nodes = nodes.length;
+    root.dataset.edges = edges.length;
+    area.setAttribute("role", "img");
+    area.setAttribute("aria-label", `Graph of ${nodes.length} chunks and ${edges.length} edges. ${text}`);
+    fit();
+    pick();
+  };
+  network.on("click", ({ nodes }) => {
+    if (!nodes.length) return pick();
+    model.set("clicked", [nodes[0], model.get("clicked")[1] + 1]);
+    model.save_changes();
+  });
+  const resized = new ResizeObserver(() => area.clientWidth && (network.redraw(), fit()));
+  resized.observe(area);
+  model.on("change:payload", draw);
+  model.on("change:selected", pick);
+  draw();
+  return () => {
+    resized.disconnect();
+    model.off("change:payload", draw);
+    model.off("change:selected", pick);
+    network.destroy();
+  };
+}
+
+export default { render };
