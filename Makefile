@@ -31,7 +31,7 @@ bench: $(VENV)/.test
 	@for script in benchmarks/index_and_query.py benchmarks/call_graph.py benchmarks/store.py; do $(BIN)/python $$script || exit 1; done
 
 notebooks: $(VENV)/.test
-	@$(BIN)/python -m codekb.show.run_notebooks notebooks
+	@$(BIN)/python notebooks/execute.py
 
 # The environment. uv is used where it is installed; else venv and pip. The lock holds versions only, as constraints.
 # Two stamps: opening the lab does not wait for what only the tests need.
