@@ -1,0 +1,149 @@
+"""A text → its fields, a word → the rows of the embedding table it stands for. No vectors, no weights."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+WORD = re.compile(r"[^\W_](?:\w*[^\W_])?")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_HEADER = re.compile(r"File: (.*?) \| Package: .*? \| \w+: (.*)\n\n")
+_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|func(?:[ \t]*\([^)]*\))?)[ \t]+(\w+)", re.MULTILINE)
+_DOCSTRING = re.compile(r':[ \t]*(?:#[^\n]*)?\n\s*[rRuUbB]{0,2}("""|\'\'\')(.*?)\1', re.DOTALL)
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z"))
+_VOWEL = re.compile(r"[aeiouy]")
+MAX_WORD = 64
+"""Longer runs are hashes, tables or encoded data; only this many characters are read."""
+MIN_SEGMENT = 3
+
+
+class Fields(NamedTuple):
+    """What an encoder weighs apart: the function's own name, where it stands, its documentation, its code."""
+
+    name: str
+    place: str
+    doc: str
+    body: str
+
+
+def fields(text: str) -> Fields:
+    """Splits a chunk's text as `codekb.text` writes it; plain code or prose works too.
+
+    >>> fields("File: a/b.py | Package: a | Function: C.load_all\\n\\ndef load_all(self):\\n    return 1")[:2]
+    ('load_all', 'a/b.py C')
+    """
+    place, name, start = "", "", 0
+    header = _HEADER.match(text)
+    if header:
+        place, qualname = header.group(1), header.group(2)
+        cut = max(qualname.rfind("."), qualname.rfind(" "))
+        name, start = qualname[cut + 1 :], header.end()
+        place = f"{place} {qualname[:cut]}" if cut > 0 else place
+    definition = _DEFINITION.search(text, start)
+    if definition is None:
+        return Fields(name, place, "", text[start:])
+    lead = text[start : definition.start()]
+    doc, body = (lead, "") if "#" in lead or "//" in lead else ("", lead)
+    docstring = _DOCSTRING.search(text, definition.end())
+    if docstring is None or text.count("\n", definition.end(), docstring.start()) > _SIGNATURE_LINES:
+        return Fields(name or definition.group(1), place, doc, body + text[definition.start() :])
+    doc += docstring.group(2)
+    body += text[definition.start() : docstring.start() + 1] + text[docstring.end() :]
+    return Fields(name or definition.group(1), place, doc, body)
+
+
+_SIGNATURE_LINES = 12
+"""A docstring further below the `def` belongs to a nested function."""
+
+
+def stem(word: str) -> str:
+    """A light stem of a lower-case word: plurals, `-ing`, `-ed`, a final `-e`; at least three letters stay.
+
+    >>> [stem(w) for w in ("queries", "classes", "stopping", "cached", "cache", "bus")]
+    ['query', 'class', 'stop', 'cach', 'cach', 'bus']
+    """
+    if len(word) < 4 or not word.isascii() or word[0].isdigit():
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            word = word[: -len(ending)] + instead
+            break
+    else:
+        if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            word = word[:-1]
+    for ending in ("ing", "ed"):
+        root = word[: -len(ending)]
+        if word.endswith(ending) and len(root) >= 3 and _VOWEL.search(root):
+            doubled = len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz"
+            word = root[:-1] if doubled else root
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def parts(word: str) -> list[str]:
+    """The stemmed parts of an identifier or a word, in order.
+
+    >>> parts("parseHTTPHeaders"), parts("get_user_ids2")
+    (['pars', 'http', 'header'], ['get', 'user', 'id', '2'])
+    """
+    return [stem(part.lower()) for part in _PARTS.findall(word[:MAX_WORD])]
+
+
+class Vocabulary:
+    """Rows of the table: known pieces first, then `buckets` shared rows for unknown ones, then `pairs` for pairs.
+
+    A known piece has its own row. An unknown one that is two or three known pieces written together (`setdefault`)
+    takes theirs, any other the bucket of its hash. Two neighbouring parts also take the row of their pair.
+    """
+
+    def __init__(self, known: Sequence[str], *, buckets: int, pairs: int) -> None:
+        self.known: Mapping[str, int] = {piece: row for row, piece in enumerate(known)}
+        self.buckets = buckets
+        self.pairs = pairs
+        self.size = len(self.known) + buckets + pairs
+
+    def rows(self, pieces: Sequence[str]) -> list[int]:
+        """The rows of consecutive pieces: each piece's, then each neighbouring pair's."""
+        found: list[int] = []
+        for piece in pieces:
+            row = self.known.get(piece)
+            if row is not None:
+                found.append(row)
+            else:
+                found += self._unknown(piece)
+        if self.pairs:
+            first = len(self.known) + self.buckets
+            found += [first + _hash(f"{a} {b}") % self.pairs for a, b in zip(pieces, pieces[1:], strict=False)]
+        return found
+
+    def word(self, word: str) -> list[int]:
+        """The rows of one word as written in a text."""
+        return self.rows(parts(word))
+
+    def query(self, text: str) -> list[int]:
+        """The rows of a question, pairs across its words included."""
+        return self.rows([piece for word in WORD.findall(text) for piece in parts(word)])
+
+    def _unknown(self, piece: str) -> list[int]:
+        split = self._segment(piece, 3)
+        if split:
+            return [self.known[s] for s in split]
+        return [len(self.known) + _hash(piece) % self.buckets] if self.buckets else []
+
+    def _segment(self, piece: str, most: int) -> list[str]:
+        if piece in self.known:
+            return [piece]
+        if most == 1:
+            return []
+        for cut in range(len(piece) - MIN_SEGMENT, MIN_SEGMENT - 1, -1):
+            if piece[:cut] in self.known:
+                rest = self._segment(piece[cut:], most - 1)
+                if rest:
+                    return [piece[:cut], *rest]
+        return []
+
+
+def _hash(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8"))

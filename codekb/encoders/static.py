@@ -1,0 +1,129 @@
+"""The embedded encoder: a trained table of word-piece vectors, numpy and scipy only. Training is in `training/`."""
+
+from __future__ import annotations
+
+import functools
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from codekb.encoders import weights
+from codekb.encoders.base import Vectors
+from codekb.encoders.pieces import WORD, Fields, Vocabulary, fields
+
+WEIGHTS = Path(__file__).with_name("static.bin")
+BATCH = 512
+"""Texts encoded at a time: bounds the memory for their dense rows."""
+
+
+class StaticEncoder:
+    """Sums trained vectors of the word pieces of a text, weighted by piece and field; works offline, at once.
+
+    A document is split into name, place, documentation and body (`codekb.encoders.pieces.fields`); each piece counts
+    log(1 + occurrences) times its learned weight in that field. Questions have piece weights of their own.
+    The same text gives the same vector to 1e-6 on every machine. Raises `WeightsError` for a damaged weight file.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self._model = _load(Path(path) if path is not None else WEIGHTS)
+
+    @property
+    def name(self) -> str:
+        """`codekb-static-` and the hash of the weight file."""
+        return f"codekb-static-{self._model.digest}"
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+        return self._model.dimension
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Documents → float32 array (len(texts), dimension), rows of length one (zero where no word is known)."""
+        if isinstance(texts, str):
+            raise TypeError("encode takes a sequence of texts, not one string; use encode_query or encode([text])")
+        result = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for first in range(0, len(texts), BATCH):
+            result[first : first + BATCH] = self._model.documents(texts[first : first + BATCH])
+        return result
+
+    def encode_query(self, text: str) -> Vectors:
+        """One question → float32 array (dimension,)."""
+        return self._model.query(text)
+
+    def __repr__(self) -> str:
+        return f"StaticEncoder({self.name}, dimension={self.dimension})"
+
+
+class _Model:
+    """The loaded table and the cache word → rows, shared by all encoders of one file."""
+
+    def __init__(self, path: Path) -> None:
+        arrays, facts, self.digest = weights.read(path)
+        self.table, self.scale = arrays["table"], arrays["scale"]
+        self.query_weight, self.field_weight = arrays["query_weight"], arrays["field_weight"]
+        known = bytes(arrays["vocabulary"]).decode("utf-8").split("\n")
+        self.vocabulary = Vocabulary(known, buckets=facts["buckets"], pairs=facts["pairs"])
+        if self.vocabulary.size != len(self.table):
+            raise weights.WeightsError(
+                f"{path}: {len(self.table)} vectors for {self.vocabulary.size} pieces; reinstall codekb"
+            )
+        self.dimension = int(self.table.shape[1])
+        self._words: dict[str, int] = {}
+        self._starts, self._rows = array("q", [0]), array("i")
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        split = [fields(text) for text in texts]
+        total: Any = 0
+        for number in range(len(Fields._fields)):
+            counts = self._counts([f[number] for f in split])
+            counts.data = np.log1p(counts.data) * self.field_weight[number][counts.indices]
+            total = total + counts
+        return self._dense(total)
+
+    def query(self, text: str) -> Vectors:
+        rows, counts = np.unique(np.array(self.vocabulary.query(text), dtype=np.int64), return_counts=True)
+        values = np.log1p(counts) * self.query_weight[rows]
+        matrix = sparse.csr_matrix((values, rows, [0, len(rows)]), shape=(1, self.vocabulary.size))
+        vector: Vectors = self._dense(matrix)[0]
+        return vector
+
+    def _counts(self, contents: Sequence[str]) -> Any:
+        """Contents → sparse (len(contents), pieces) of occurrences."""
+        numbers, ends = array("q"), [0]
+        for content in contents:
+            numbers.extend(map(self._number, WORD.findall(content)))
+            ends.append(len(numbers))
+        columns = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
+        shape = (len(contents), len(self._words))
+        used = sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+        used.sum_duplicates()
+        starts, rows = np.array(self._starts), np.array(self._rows)
+        pieces = sparse.csr_matrix((np.ones(len(rows)), rows, starts), shape=(len(self._words), self.vocabulary.size))
+        return used @ pieces
+
+    def _number(self, word: str) -> int:
+        number = self._words.get(word)
+        if number is None:
+            number = self._words[word] = len(self._words)
+            self._rows.extend(self.vocabulary.word(word))
+            self._starts.append(len(self._rows))
+        return number
+
+    def _dense(self, values: Any) -> Vectors:
+        """Weighted piece values (sparse) → vectors of length one, summed in float64."""
+        used, columns = np.unique(values.indices, return_inverse=True)
+        table = self.table[used].astype(np.float64) * self.scale[used, None]
+        compact = sparse.csr_matrix((values.data, columns, values.indptr), shape=(values.shape[0], len(used)))
+        vectors: NDArray[np.float64] = compact @ table
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.where(length == 0, 1, length)).astype(np.float32)
+
+
+@functools.lru_cache(maxsize=4)
+def _load(path: Path) -> _Model:
+    return _Model(path)
