@@ -1,0 +1,255 @@
+"""Walks over the code graph from seeds, breadth first and best first. Limits are in `limits`, scores in `expansion`."""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from codekb.chunks import Chunk
+from codekb.limits import MEMBERS, REVERSED, Limits, check_weights, module_of
+from codekb.ranking import Step
+from codekb.text import count_tokens
+
+DECAY = 0.5
+"""Factor a hop: what is two calls away counts a quarter."""
+
+
+Edge = tuple[str, float, str, int]
+"""Relation as it was followed, confidence, reason, line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One node a walk came to: `strength` falls along the path, `hops` counts its paid steps, `back` is the way."""
+
+    id: str
+    chunk: Chunk
+    strength: float
+    hops: int
+    back: Visit | None = None
+    edge: Edge = ("", 1.0, "", 0)
+
+    @property
+    def via(self) -> tuple[Step, ...]:
+        """The steps from a seed to here, in order; () for a seed."""
+        steps: list[Step] = []
+        at = self
+        while at.back is not None:
+            relation, confidence, reason, line = at.edge
+            steps.append(Step(at.back.id, relation, at.id, line, confidence, reason))
+            at = at.back
+        return tuple(reversed(steps))
+
+
+Weight = Callable[[str], float]
+
+
+class _Moves:
+    """The steps that limits and weights allow from a node: by relation in the order of the limits, then by id."""
+
+    def __init__(self, graph: nx.MultiDiGraph, limits: Limits, weight: Weight) -> None:
+        self.limits = limits
+        out = {r: r for r in limits.relations if weight(r) > 0}
+        back = {r: REVERSED[r] for r in limits.relations if weight(REVERSED[r]) > 0}
+        # The plain dicts below the views, as networkx's own algorithms read them: a view costs calls an edge.
+        self.nodes = graph._node
+        self.ways: list[tuple[Any, dict[str, str], int | None]] = []
+        if limits.direction != "in" and out:
+            self.ways.append((graph._succ, out, limits.max_out_degree))
+        if limits.direction != "out" and back:
+            self.ways.append((graph._pred, back, limits.max_in_degree))
+
+    def __call__(
+        self, visit: Visit, settled: set[str], skip: Container[str] = ()
+    ) -> Iterator[tuple[str, Chunk, int, Edge]]:
+        """Node, chunk, hops after the step and edge, for every allowed step to a node that is not settled."""
+        limits = self.limits
+        if visit.hops == limits.hops and not (limits.free_members and visit.chunk.kind in MEMBERS):
+            return
+        module = module_of(visit.chunk) if limits.same_module else None
+        for relation, other, data in self._edges(visit.id, settled, skip):
+            chunk = self.nodes[other].get("chunk")
+            if chunk is None or data["confidence"] < limits.min_confidence:
+                continue
+            if module is not None and module_of(chunk) != module:
+                continue
+            hops = visit.hops + self._cost(relation, visit.chunk, chunk)
+            if hops <= limits.hops:
+                yield other, chunk, hops, (relation, data["confidence"], data["reason"], data["line"])
+
+    def _edges(self, node: str, settled: set[str], skip: Container[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        for adjacent, names, cap in self.ways:
+            found: dict[str, list[str]] = {r: [] for r, name in names.items() if name not in skip}
+            around = adjacent[node] if found else {}
+            for other, keyed in around.items():
+                for relation in keyed:
+                    if relation in found:
+                        found[relation].append(other)
+            for relation, there in found.items():
+                if cap is None or len(there) <= cap:
+                    for other in sorted(there):
+                        if other not in settled:
+                            yield names[relation], other, around[other][relation]
+
+    def _cost(self, relation: str, here: Chunk, there: Chunk) -> int:
+        member = relation in ("contains", "contained in") and here.kind != there.kind
+        member = member and here.kind in MEMBERS and there.kind in MEMBERS
+        return 0 if self.limits.free_members and member else 1
+
+
+class _Caps:
+    """Counts what is returned; a chunk that no longer fits is passed over, a smaller one may still fit."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.kinds = frozenset(limits.kinds)
+        self.chunks = limits.max_chunks
+        self.tokens = limits.max_tokens
+
+    @property
+    def room(self) -> int | None:
+        """How many more chunks can be returned at most, where that is known before their size is."""
+        return self.chunks if self.tokens is None else None
+
+    @property
+    def full(self) -> bool:
+        return self.chunks == 0 or (self.tokens is not None and self.tokens <= 0)
+
+    def take(self, chunk: Chunk) -> bool:
+        """Whether the chunk is returned; counts it where it is."""
+        if chunk.kind not in self.kinds or self.full:
+            return False
+        if self.tokens is not None:
+            cost = count_tokens(chunk.code)
+            if cost > self.tokens:
+                return False
+            self.tokens -= cost
+        if self.chunks is not None:
+            self.chunks -= 1
+        return True
+
+
+def _start(graph: nx.MultiDiGraph, seeds: Mapping[str, float]) -> list[Visit]:
+    missing = [s for s in seeds if s not in graph]
+    if missing:
+        raise KeyError(f"seed {missing[0]!r} is no node of this graph of {len(graph)}: was it built from this corpus?")
+    return [Visit(s, graph.nodes[s]["chunk"], max(float(score), 0.0), 0) for s, score in seeds.items()]
+
+
+def breadth_first(
+    graph: nx.MultiDiGraph, seeds: Mapping[str, float], limits: Limits, *, decay: float = DECAY
+) -> list[Visit]:
+    """What the walk returns, nearest first: seeds in their order, then hop by hop; ties by relation, then id.
+
+    `seeds` maps chunk ids to scores; a visit's strength is its seed's score times `decay` a hop.
+    """
+    moves, caps = _Moves(graph, limits, lambda _: 1.0), _Caps(limits)
+    queue = deque(_start(graph, seeds))
+    room = caps.room
+    best = {visit.id: 0 for visit in queue}
+    waiting = sum(visit.chunk.kind in caps.kinds for visit in queue)
+    settled: set[str] = set()
+    taken: list[Visit] = []
+    while queue and not caps.full:
+        visit = queue.popleft()
+        if visit.id in settled:
+            continue
+        settled.add(visit.id)
+        if caps.take(visit.chunk):
+            taken.append(visit)
+        enough = room is not None and waiting >= room  # a paid step's target would stand behind more than fits
+        if enough and not limits.free_members:
+            continue
+        free: list[Visit] = []
+        for other, chunk, hops, edge in moves(visit, settled):
+            if hops >= best.get(other, limits.hops + 1) or (enough and hops > visit.hops):
+                continue
+            waiting += other not in best and chunk.kind in caps.kinds
+            best[other] = hops
+            step = Visit(other, chunk, visit.strength * decay ** (hops - visit.hops), hops, visit, edge)
+            (free if hops == visit.hops else queue).append(step)
+        queue.extendleft(reversed(free))
+    return taken
+
+
+def best_first(
+    graph: nx.MultiDiGraph,
+    seeds: Mapping[str, float],
+    limits: Limits,
+    weights: Mapping[str, float],
+    *,
+    decay: float = DECAY,
+) -> list[Visit]:
+    """What the walk returns, strongest first, by a priority queue; ties by fewer hops, then id.
+
+    A step multiplies the strength by the weight of its relation, the edge's confidence and `decay`. `weights` maps
+    relations to numbers in [0, 1], also the reversed ones (`called by`); a reversed one that is left out
+    has its relation's weight, a relation that is left out is not walked.
+    """
+    weight = check_weights(weights)
+    moves, caps = _Moves(graph, limits, lambda relation: weight.get(relation, 0.0)), _Caps(limits)
+    bar = _Bar(caps)
+    heap: list[tuple[_Key, int, Visit]] = []
+    best: dict[str, float] = {}
+    settled: set[str] = set()
+    taken: list[Visit] = []
+
+    def push(visit: Visit) -> None:
+        key = (-visit.strength, visit.hops, visit.id)
+        if visit.strength > best.get(visit.id, -1.0) and bar.admits(key, visit.chunk, visit.id not in best):
+            best[visit.id] = visit.strength
+            heapq.heappush(heap, (key, len(heap), visit))
+
+    for visit in _start(graph, seeds):
+        push(visit)
+    while heap and not caps.full:
+        visit = heapq.heappop(heap)[-1]
+        if visit.id in settled:
+            continue
+        settled.add(visit.id)
+        if caps.take(visit.chunk):
+            taken.append(visit)
+        step = {name: visit.strength * value * decay for name, value in weight.items()}
+        for other, chunk, hops, edge in moves(visit, settled, [n for n, most in step.items() if most < bar.least]):
+            push(Visit(other, chunk, step[edge[0]] * edge[1], hops, visit, edge))
+    return taken
+
+
+_Key = tuple[float, int, str]
+
+
+class _Bar:
+    """The best keys seen, as many as can be returned: whatever is worse than all of them need not be kept."""
+
+    def __init__(self, caps: _Caps) -> None:
+        self.kinds = caps.kinds
+        self.room = caps.room
+        self.keys: list[_Key] = []
+
+    @property
+    def least(self) -> float:
+        """The strength below which nothing can be returned any more."""
+        return -self.keys[-1][0] if self.keys and len(self.keys) == self.room else 0.0
+
+    def admits(self, key: _Key, chunk: Chunk, new: bool) -> bool:
+        """Whether a node with this key may still matter; remembers it where it is new and can be returned."""
+        if self.room is None:
+            return True
+        if len(self.keys) == self.room and (not self.keys or key > self.keys[-1]):
+            return False
+        if new and chunk.kind in self.kinds:
+            bisect.insort(self.keys, key)
+            del self.keys[self.room :]
+        return True
+
+
+def neighbours(graph: nx.MultiDiGraph, node: str, relation: str = "calls", *, reverse: bool = False) -> Iterable[str]:
+    """Ids that an edge of `relation` leads to (or comes from), without the node itself, in order of line, then id."""
+    there = graph.pred[node] if reverse else graph.succ[node]
+    found = [(keyed[relation]["line"], other) for other, keyed in there.items() if relation in keyed and other != node]
+    return [other for _, other in sorted(found)]
