@@ -15,7 +15,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("chunks", "table", "markup"),
     ("text", "parsing", "ranking", "words", "termcounts"),
-    ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "walk", "packing"),
+    ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "limits", "walk", "packing"),
     ("graph", "graph_text", "hybrid"),
     ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases"),
     ("knowledge_base",),
