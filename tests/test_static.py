@@ -39,7 +39,8 @@ def small(tmp_path: Path) -> StaticEncoder:
 
 
 def test_fields_of_an_enriched_python_method() -> None:
-    text = 'File: a/b.py | Package: a | Function: Store.load_all\n\n@cached\ndef load_all(\n    self,\n):\n    """Reads all."""\n    return 1'
+    code = '@cached\ndef load_all(\n    self,\n):\n    """Reads all."""\n    return 1'
+    text = f"File: a/b.py | Package: a | Function: Store.load_all\n\n{code}"
     found = fields(text)
     assert found.name == "load_all"
     assert found.place == "a/b.py Store"

@@ -13,7 +13,7 @@ from codekb.encoders.base import Encoder, Vectors
 class FusedEncoder:
     """The vectors of several encoders, each times the root of its share, joined: dot product = Σ share · cosine.
 
-    `weights` are relative, one per encoder, positive; they are scaled to sum to one, so that joined vectors have length one.
+    `weights` are relative, one per encoder, positive; scaled to sum to one, joined vectors have length one.
     Where one encoder knows no word of a text, its part is zero and the others' share is scaled up to length one.
     """
 

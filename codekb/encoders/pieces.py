@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 WORD = re.compile(r"[^\W_](?:\w*[^\W_])?")
@@ -115,7 +116,7 @@ class Vocabulary:
                 found += self._unknown(piece)
         if self.pairs:
             first = len(self.known) + self.buckets
-            found += [first + _hash(f"{a} {b}") % self.pairs for a, b in zip(pieces, pieces[1:], strict=False)]
+            found += [first + _hash(f"{a} {b}") % self.pairs for a, b in pairwise(pieces)]
         return found
 
     def word(self, word: str) -> list[int]:

@@ -46,7 +46,7 @@ def read(path: Path) -> tuple[dict[str, Array], dict[str, Any], str]:
     if bytes(data[: len(MAGIC)]) != MAGIC or len(data) < start + 4:
         raise WeightsError(f"{path} is no codekb weight file (it starts with {bytes(data[:16])!r}); reinstall codekb")
     stated = bytes(data[len(MAGIC) : start]).decode("ascii", "replace")
-    found = hashlib.blake2b(memoryview(data[start:]), digest_size=8).hexdigest()
+    found = hashlib.blake2b(data[start:].data, digest_size=8).hexdigest()
     if found != stated:
         raise WeightsError(
             f"{path} is damaged: its content has hash {found}, expected {stated} ({len(data)} bytes); reinstall codekb"
