@@ -8,8 +8,7 @@ import json
 import os
 import random
 import re
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,44 +138,45 @@ def first_sentence(chunk: Chunk) -> str:
 
 def without_docstrings(corpus: Corpus, *, documented_only: bool = False) -> Corpus:
     """The corpus with every function's docstring taken out of `doc` and of all code that shows it."""
-    dropped: dict[str, set[int]] = {}
+    left: dict[str, dict[int, str]] = {}
     for chunk in corpus.functions:
         if chunk.doc and chunk.language == "python":
-            dropped.setdefault(chunk.path, set()).update(_docstring_lines(chunk))
-    chunks = [
-        _without(c, dropped.get(c.path, set())) for c in corpus if not documented_only or c.kind != "function" or c.doc
-    ]
+            left.setdefault(chunk.path, {}).update(_lines_without_docstring(chunk))
+    chunks = [_without(c, left.get(c.path, {})) for c in corpus if not documented_only or c.kind != "function" or c.doc]
     return Corpus(chunks, root=corpus.root, skipped=corpus.skipped, notes=corpus.notes, facts=corpus.facts)
 
 
-def _without(chunk: Chunk, dropped: set[int]) -> Chunk:
-    inside = dropped & set(range(chunk.start_line, chunk.end_line + 1)) if dropped else dropped
-    if not inside and not (chunk.kind == "function" and chunk.doc):
+def _without(chunk: Chunk, left: dict[int, str]) -> Chunk:
+    touched = bool(left) and not left.keys().isdisjoint(range(chunk.start_line, chunk.end_line + 1))
+    if not touched and not (chunk.kind == "function" and chunk.doc):
         return chunk
     lines = chunk.code.splitlines(keepends=True)
-    code = "".join(line for number, line in enumerate(lines, chunk.start_line) if number not in inside)
+    code = "".join(left.get(number, line) for number, line in enumerate(lines, chunk.start_line))
     return replace(chunk, code=code, doc="" if chunk.kind == "function" else chunk.doc)
 
 
-def _docstring_lines(chunk: Chunk) -> Sequence[int]:
-    """The file's line numbers that hold nothing but this function's docstring; all lines of a broken
-    function's."""
+def _lines_without_docstring(chunk: Chunk) -> dict[int, str]:
+    """The file's lines that hold this function's docstring → what is left of them, mostly nothing."""
+    lines = chunk.code.splitlines(keepends=True)
+    indented = chunk.code[:1] in " \t"
     try:
-        node = ast.parse(textwrap.dedent(chunk.code)).body[0]
-        statement = node.body[0]  # type: ignore[attr-defined]
-        first, last = statement.lineno, statement.end_lineno
+        tree: Any = ast.parse("if 1:\n" + chunk.code if indented else chunk.code)
+        statement = (tree.body[0].body[0] if indented else tree.body[0]).body[0]
+        first, last = statement.lineno - 1 - indented, statement.end_lineno - 1 - indented
+        before = lines[first].encode()[: statement.col_offset].decode()
+        after = lines[last].encode()[statement.end_col_offset :].decode()
     except (SyntaxError, ValueError, IndexError, AttributeError):
-        return _search_docstring(chunk)
-    header = node.lineno if not hasattr(node, "decorator_list") else max(node.lineno, first - 1)
-    if first == node.lineno or header > first:
-        return ()
-    return range(chunk.start_line + first - 1, chunk.start_line + last)
+        first, last = _search_docstring(chunk, lines)
+        before = after = ""
+    left = dict.fromkeys(range(chunk.start_line + first, chunk.start_line + last + 1), "")
+    if left and (rest := before + after.lstrip("; ")).strip():
+        left[chunk.start_line + first] = rest
+    return left
 
 
-def _search_docstring(chunk: Chunk) -> Sequence[int]:
-    """By text, where the code does not parse: the lines from the docstring's first to its last."""
+def _search_docstring(chunk: Chunk, lines: list[str]) -> tuple[int, int]:
+    """The docstring's first and last line by text, for code that does not parse; (0, -1) where it is not found."""
     wanted = [line.strip() for line in chunk.doc.splitlines() if line.strip()]
-    lines = chunk.code.splitlines()
     found = [at for at, line in enumerate(lines) if wanted and wanted[0] in line]
-    ends = [at for at, line in enumerate(lines) if wanted and wanted[-1] in line and found and at >= found[0]]
-    return range(chunk.start_line + found[0], chunk.start_line + ends[0] + 1) if found and ends else ()
+    ends = [at for at, line in enumerate(lines) if found and at >= found[0] and wanted[-1] in line]
+    return (found[0], ends[0]) if ends else (0, -1)
