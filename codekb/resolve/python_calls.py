@@ -1,0 +1,304 @@
+"""What a call does: which function runs, how arguments reach parameters, what comes back. Library functions apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codekb.resolve.python_containers import Containers
+from codekb.resolve.python_program import Function, Program
+from codekb.resolve.python_solver import (
+    BIND, CALL, ITEM, ITERATE, NEW_BOUND, SPREAD, SUPER_FOR, UNPACK, Site,
+)  # fmt: skip
+from codekb.resolve.python_values import (
+    BOUND, BOX_METHOD, CLASS, CLASS_METHOD, FUNCTION, GENERATOR, INSTANCE, LIBRARY, PARTIAL, PROPERTY, STATIC, SUPER,
+)  # fmt: skip
+
+
+class Calls(Containers):
+    """Adds calls to the solver; `found` receives (site number, owner, target chunk, line, reason)."""
+
+    sites: int = 0
+
+    def __init__(self, program: Program, level: str) -> None:
+        super().__init__(program, level)
+        self.constants: dict[int, int] = {}  # argument below -1 → the constant's value
+
+    def site(self, owner: int, line: int, text: str, args: list[Any], reason: str, target: int) -> Site:
+        self.sites += 1
+        return Site(self.sites, target, -1, args, [], owner, line, text, reason)
+
+    def edge(self, site: Site, target: int, reason: str) -> None:
+        site.hit = True
+        if site.line > 0 and site.owner >= 0:
+            self.found.append((site.number, site.owner, target, site.line, site.reason or reason))
+
+    def on_call(self, task: tuple[Any, ...], values: list[int]) -> None:
+        site: Site = task[1]
+        kind, first, second = self.values.kind, self.values.first, self.values.second
+        for value in values:
+            sort = kind[value]
+            if sort == FUNCTION:
+                self.run(site, first[value], -1, "function")
+            elif sort == BOUND:
+                self._run_bound(site, first[value], second[value])
+            elif sort == CLASS:
+                self.instantiate(site, value)
+            elif sort == LIBRARY:
+                site.hit = True
+                if site.line > 0 and site.owner >= 0:
+                    self.outside.append((site.owner, first[value], site.line))
+                self.library_call(site, first[value])
+            elif sort == INSTANCE:
+                if self.defines(first[value], "__call__"):
+                    self.wait(self.member(value, "__call__"), (CALL, self.renamed(site, "call of an instance")))
+            elif sort == BOX_METHOD:
+                site.hit = True
+                self.box_call(site, first[value], second[value])
+            elif sort == PARTIAL:
+                self.partial_call(site, first[value])
+            elif sort in (STATIC, CLASS_METHOD):
+                self.on_call(task, [first[value]])
+
+    def renamed(self, site: Site, reason: str) -> Site:
+        """The same call under another reason, counted at the same place."""
+        other = Site(site.number, site.result, site.func, site.args, site.kwargs, site.owner, site.line, site.text,
+                     site.reason or reason)  # fmt: skip
+        site.hit = True
+        return other
+
+    def _run_bound(self, site: Site, function: int, receiver: int) -> None:
+        chunk = self.values.first[function]
+        sort = self.values.kind[receiver]
+        owner = self.program.functions[chunk].owner
+        if sort == CLASS:
+            reason = "class method"
+        elif site.text.startswith(("self.", "cls.")) and site.text.count(".") == 1:
+            same = self.values.first[receiver] == owner
+            reason = "self method" if same else "inherited method"
+        elif site.text.startswith("super()"):
+            reason = "super method"
+        else:
+            reason = "instance method"
+        self.run(site, chunk, receiver, reason)
+
+    def run(self, site: Site, chunk: int, receiver: int, reason: str) -> None:
+        """A function of the corpus is called: an edge, its arguments, its result."""
+        self.edge(site, chunk, reason)
+        function = self.program.functions.get(chunk)
+        if function is None or not self.types:
+            return
+        if receiver >= 0 and function.positional:
+            self.receive(function, receiver)
+        if self.flow:
+            self.bind(function, site, 1 if receiver >= 0 else 0)
+        if site.result >= 0:
+            self.give_back(function, site, receiver)
+
+    def receive(self, function: Function, receiver: int) -> None:
+        """The receiver reaches `self`: at type level every method knows only its own class."""
+        if self.flow or function.owner < 0:
+            self.add(function.positional[0], receiver)
+
+    def give_back(self, function: Function, site: Site, receiver: int) -> None:
+        result = site.result
+        if function.yields >= 0:
+            self.add(result, self.values.of(GENERATOR, function.chunk))
+        else:
+            self.copy(function.ret, result)
+        for position in function.passed:
+            shifted = position - (1 if receiver >= 0 else 0)
+            if shifted < 0:
+                self.add(result, receiver)
+            elif shifted < len(site.args) and site.args[shifted].__class__ is int:
+                self.copy(site.args[shifted], result)
+            else:
+                self.copy(function.positional[position], result)
+
+    # arguments
+
+    def bind(self, function: Function, site: Site, shift: int) -> None:
+        positional = function.positional
+        count = len(positional)
+        position = shift
+        for arg in site.args:
+            if arg.__class__ is list:
+                self._bind_starred(function, arg[0], position)
+                position = count
+                continue
+            if arg != -1:
+                if position < count:
+                    self.pass_to(arg, positional[position])
+                elif function.star >= 0:
+                    self.put(self._rest(function), position - count, arg)
+            position += 1
+        for name, var in site.kwargs:
+            if name is None:
+                self._bind_double(function, var, shift)
+                continue
+            target = function.parameter(name)
+            if target >= 0:
+                self.pass_to(var, target)
+            elif function.double >= 0:
+                self.put(self._named_rest(function), name, var)
+
+    def pass_to(self, arg: int, target: int) -> None:
+        """Constants only reach parameters that are used as a key."""
+        if arg >= 0:
+            self.copy(arg, target)
+        elif arg < -1 and target in self.key_vars:
+            self.add(target, self.constants[arg])
+
+    def _bind_starred(self, function: Function, source: int, position: int) -> None:
+        rest = function.positional[position:]
+        if source < 0:
+            return
+        if rest:
+            self.wait(source, (UNPACK, rest, -1, -1, -1))
+        if function.star >= 0:
+            box = self._rest(function)
+            if rest:
+                element = self.new()
+                self.wait(source, (ITERATE, element, -1, -1))
+                self.put(box, None, element)
+            else:
+                self.wait(source, (SPREAD, box, "**" if position == len(function.positional) else "*"))
+
+    def _bind_double(self, function: Function, source: int, shift: int) -> None:
+        for target in [*function.positional[shift:], *function.keyword]:
+            name = self._name_of(function, target)
+            self.wait(source, (ITEM, name, target, -1, -1))
+        if function.double >= 0:
+            self.wait(source, (SPREAD, self._named_rest(function), "**"))
+
+    def _name_of(self, function: Function, var: int) -> str:
+        positional, keyword, base = function.name_of
+        return next(name for name, local in [*positional, *keyword] if base + local == var)
+
+    def _rest(self, function: Function) -> Any:
+        return self._collected(function, "*", function.star)
+
+    def _named_rest(self, function: Function) -> Any:
+        return self._collected(function, "**", function.double)
+
+    def _collected(self, function: Function, sort: str, var: int) -> Any:
+        if sort not in function.boxes:
+            function.boxes[sort] = self.make_box()
+            self.add(var, function.boxes[sort])
+        return self.boxes[self.values.first[function.boxes[sort]]]
+
+    # classes
+
+    def instantiate(self, site: Site, value: int) -> None:
+        chunk = self.values.first[value]
+        made = self.values.of(INSTANCE, chunk)
+        if site.decorated >= 0 and not self.types:
+            return
+        if self.types and site.result >= 0 and not self._is_metaclass(chunk):
+            self.add(site.result, made)
+        constructors = [name for name in ("__new__", "__init__") if self.defines(chunk, name)]
+        if "__init__" not in constructors:
+            self.edge(site, chunk, "constructor")
+        for name in constructors:
+            self._construct(site, value, made, name)
+        if self.types and self.defines(chunk, "__post_init__"):
+            post = self.renamed(site, "constructor")
+            self.wait(self.member(made, "__post_init__"), (CALL, self.bare(post)))
+
+    def _is_metaclass(self, chunk: int) -> bool:
+        return self.program.library_base(chunk) == "builtins.type"
+
+    def bare(self, site: Site) -> Site:
+        return Site(site.number, -1, -1, [], [], site.owner, site.line, site.text, site.reason)
+
+    def _construct(self, site: Site, value: int, made: int, name: str) -> None:
+        receiver = made if name == "__init__" and self.types else value
+        inner = self.renamed(site, "constructor")
+        inner.result = -1
+        attr = next(
+            self.program.classes[one].attrs[name]
+            for one in self.program.mro(self.values.first[value])
+            if name in self.program.classes[one].attrs
+        )
+        if not self.types:
+            self.wait(attr, (CALL, inner))
+            return
+        if name == "__init__":
+            self.wait(self.member(receiver, name), (CALL, inner))
+            return
+        var = self.new()  # __new__ is a static method that is given the class
+        self.wait(attr, (NEW_BOUND, value, var))
+        self.wait(var, (CALL, inner))
+
+    def on_new(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, klass, target = task
+        for value in values:
+            if self.values.kind[value] == FUNCTION:
+                self.add(target, self.values.of(BOUND, value, klass))
+
+    # properties
+
+    def on_get(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """An attribute that was read: a property runs its getter, everything else is the value itself."""
+        _, target, places = task
+        kind, first, second = self.values.kind, self.values.first, self.values.second
+        for value in values:
+            if kind[value] != PROPERTY:
+                self.add(target, value)
+                continue
+            function = self.program.functions[first[value]]
+            self.receive(function, second[value])
+            self.copy(function.ret, target)
+            for owner, line in zip(places[::2], places[1::2], strict=True):
+                self.sites += 1
+                self.found.append((self.sites, owner, first[value], line, "property"))
+
+    def call_known(self, chunk: int, receiver: int, args: list[int], owner: int, line: int, reason: str) -> int:
+        site = self.site(owner, line, "", args, reason, -1)
+        self.run(site, chunk, receiver, reason)
+        return site.number
+
+    # super
+
+    def on_super(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """`super()` for every receiver that reaches `self`."""
+        _, chunk, target = task
+        for value in values:
+            if self.values.kind[value] in (INSTANCE, CLASS):
+                self.add(target, self.values.of(SUPER, chunk, value))
+
+    def on_super_of(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """`super(C, x)`: the classes first, then the receivers."""
+        _, receiver, target = task
+        for value in values:
+            if self.values.kind[value] == CLASS:
+                self.wait(receiver, (SUPER_FOR, self.values.first[value], target))
+
+    def _of_other(self, value: int, name: str) -> int:
+        if self.values.kind[value] != SUPER:
+            return super()._of_other(value, name)
+        chunk, receiver = self.values.first[value], self.values.second[value]
+        order = self.program.mro(self.values.first[receiver])
+        after = order[order.index(chunk) + 1 :] if chunk in order else self.program.mro(chunk)[1:]
+        var = self.new()
+        for one in after:
+            attr = self.program.classes[one].attrs.get(name, -1)
+            if attr >= 0:
+                if name == "__new__":
+                    self.copy(attr, var)
+                else:
+                    self.wait(attr, (BIND, receiver, var))
+                return var
+        outer = self.program.library_base(chunk)
+        if outer or name in ("__init__", "__new__"):
+            self.add(var, self.library(f"{outer or 'builtins.object'}.{name}"))
+        return var
+
+    def library_call(self, site: Site, name: str) -> None:
+        raise NotImplementedError
+
+    def box_call(self, site: Site, box: int, name: str) -> None:
+        raise NotImplementedError
+
+    def partial_call(self, site: Site, number: int) -> None:
+        raise NotImplementedError
+

@@ -1,0 +1,290 @@
+"""Lists, tuples, sets, dicts, slices, iteration and unpacking: what goes into a container and what comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codekb.resolve.python_program import Program
+from codekb.resolve.python_solver import ATTR, CALL, SPREAD, UNPACK, Attributes, Site
+from codekb.resolve.python_values import (
+    BOX, BOX_METHOD, CLASS, CONSTANT, FUNCTION, GENERATOR, INSTANCE, LIBRARY,
+)  # fmt: skip
+
+MAX_FIELDS = 256
+"""Elements of one container that are told apart; in longer ones every element may be any."""
+
+
+class Box:
+    """A container: elements by known key, those under unknown keys, and all of them together."""
+
+    __slots__ = ("every", "fields", "length", "unknown")
+
+    def __init__(self, every: int, unknown: int, length: int) -> None:
+        self.fields: dict[Any, int] = {}
+        self.every = every
+        self.unknown = unknown
+        self.length = length
+
+
+class Containers(Attributes):
+    """Adds containers to the solver."""
+
+    def __init__(self, program: Program, level: str) -> None:
+        super().__init__(program, level)
+        self.boxes: list[Box] = []
+        self.key_vars: set[int] = set()
+        self.open_items: list[tuple[int, Any, int, int]] = []
+
+    def make_box(self, length: int = -1) -> int:
+        """A new, empty container; its value."""
+        self.boxes.append(Box(self.new(), self.new(), length))
+        return self.values.of(BOX, len(self.boxes) - 1)
+
+    def put(self, box: Box, key: Any, source: int) -> None:
+        """`box[key] = source`; the key None is unknown."""
+        if source < 0:
+            return
+        self.copy(source, box.every)
+        if key is None or len(box.fields) >= MAX_FIELDS:
+            self.copy(source, box.unknown)
+            return
+        key = (type(key).__name__, key)
+        field = box.fields.get(key)
+        if field is None:
+            field = box.fields[key] = self.new()
+            self.copy(box.unknown, field)
+        self.copy(source, field)
+
+    def take(self, box: Box, key: Any, target: int) -> None:
+        """`target = box[key]`; the key None is unknown."""
+        if key is None:
+            self.copy(box.every, target)
+            return
+        if isinstance(key, int) and key < 0:
+            if box.length < 0:
+                self.copy(box.every, target)
+                return
+            key += box.length
+        tagged = (type(key).__name__, key)
+        field = box.fields.get(tagged)
+        if field is None:
+            if len(box.fields) >= MAX_FIELDS:
+                self.copy(box.every, target)
+                return
+            field = box.fields[tagged] = self.new()
+            self.copy(box.unknown, field)
+        self.copy(field, target)
+
+    def load_box(self, var: int, length: int, items: list[Any], base: int) -> None:
+        value = self.make_box(length)
+        box = self.boxes[self.values.first[value]]
+        for item in items:
+            key, source = item[0], base + item[1]
+            if len(item) == 3:
+                self.wait(source, (SPREAD, box, key))
+            else:
+                self.put(box, key, source)
+        self.add(var, value)
+
+    def on_spread(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """`*rest` or `**rest` inside a display or an `update`."""
+        _, box, sort = task
+        for value in values:
+            if self.values.kind[value] == BOX:
+                other = self.boxes[self.values.first[value]]
+                if sort == "**":
+                    for tagged, field in tuple(other.fields.items()):
+                        self.put(box, tagged[1], field)
+                    self.copy(other.unknown, box.unknown)
+                    self.copy(other.unknown, box.every)
+                else:
+                    box.length = -1
+                    self.put(box, None, other.every)
+            elif sort == "*":
+                self.put(box, None, self.element(value, -1, -1))
+
+    # reading and writing
+
+    def on_item(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, key, target, owner, line = task
+        kind, first = self.values.kind, self.values.first
+        for value in values:
+            sort = kind[value]
+            if key.__class__ is list and key[0] == "attr":
+                self._attr_by_variable(value, key[1], target)
+            elif sort == BOX:
+                if key.__class__ is list:
+                    self.keyed(first[value], key[1], target)
+                else:
+                    self.take(self.boxes[first[value]], key, target)
+            elif sort == INSTANCE:
+                self.method(value, "__getitem__", [], owner, line, "operator", target)
+            elif sort == CLASS:
+                self.add(target, value)  # `Stack[int]` is the class again
+            elif sort == LIBRARY:
+                self.add(target, value)
+
+    def keyed(self, number: int, key: int, target: int) -> None:
+        """An element under a variable key: by the constants that the key is known to hold, else any."""
+        constants = [self.values.first[v] for v in self.held(key) if self.values.kind[v] == CONSTANT]
+        if constants:
+            for constant in constants:
+                self.take(self.boxes[number], constant, target)
+        self.open_items.append((number, key, target, len(constants)))
+
+    def _attr_by_variable(self, value: int, key: int, target: int) -> None:
+        """`getattr(x, name)` with a name that is only known as the constants that reach it."""
+        for held in self.held(key):
+            if self.values.kind[held] == CONSTANT and isinstance(self.values.first[held], str):
+                self.handlers[ATTR]((ATTR, self.values.first[held], target, None), [value])
+
+    def close_items(self) -> None:
+        """After the rest is settled: keys that hold no constant may be any key."""
+        done: set[tuple[int, int, int]] = set()
+        while self.open_items:
+            number, key, target, seen = self.open_items.pop()
+            if (number, key, target) in done:
+                continue
+            done.add((number, key, target))
+            constants = [self.values.first[v] for v in self.held(key) if self.values.kind[v] == CONSTANT]
+            if not constants:
+                self.copy(self.boxes[number].every, target)
+            elif len(constants) > seen:
+                for constant in constants:
+                    self.take(self.boxes[number], constant, target)
+            self.drain()
+
+    def on_set_item(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, key, source, owner, line = task
+        for value in values:
+            sort = self.values.kind[value]
+            if sort == BOX:
+                if self.storable(source):
+                    self.put(self.boxes[self.values.first[value]], None if key.__class__ is list else key, source)
+            elif sort == INSTANCE:
+                self.method(value, "__setitem__", [-1, source], owner, line, "operator", -1)
+
+    def storable(self, source: int) -> bool:
+        return source >= 0 and self.types
+
+    def on_slice(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, low, high, target, owner, line = task
+        for value in values:
+            if self.values.kind[value] == BOX:
+                self._slice(self.boxes[self.values.first[value]], low, high, target)
+            elif self.values.kind[value] == INSTANCE:
+                self.method(value, "__getitem__", [], owner, line, "operator", target)
+
+    def _slice(self, box: Box, low: Any, high: Any, target: int) -> None:
+        length = box.length
+        if length < 0 or low == "?" or high == "?" or isinstance(low, str) or isinstance(high, str):
+            fresh = self.make_box()
+            self.put(self.boxes[self.values.first[fresh]], None, box.every)
+        else:
+            positions = range(length)[slice(low, high)]
+            fresh = self.make_box(len(positions))
+            for new, old in enumerate(positions):
+                field = box.fields.get(("int", old))
+                if field is not None:
+                    self.put(self.boxes[self.values.first[fresh]], new, field)
+            self.put(self.boxes[self.values.first[fresh]], None, box.unknown)
+        self.add(target, fresh)
+
+    # iteration
+
+    def on_iterate(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, target, owner, line = task
+        for value in values:
+            self.copy(self.element(value, owner, line), target)
+
+    def element(self, value: int, owner: int, line: int) -> int:
+        """The variable of what iterating over a value gives, -1 for nothing known. A place makes it calls of `__iter__`."""
+        sort, first = self.values.kind[value], self.values.first[value]
+        if sort == BOX:
+            return self.boxes[first].every
+        if sort == GENERATOR:
+            return self.program.functions[first].yields
+        if sort == INSTANCE:
+            return self._iterate_instance(value, owner, line)
+        return -1
+
+    def _iterate_instance(self, value: int, owner: int, line: int) -> int:
+        result = self.new()
+        iterator = self.new()
+        chunk = self.values.first[value]
+        if self.defines(chunk, "__iter__"):
+            self.method(value, "__iter__", [], owner, line, "iteration", iterator)
+        elif self.defines(chunk, "__aiter__"):
+            self.method(value, "__aiter__", [], owner, line, "iteration", iterator)
+        elif self.defines(chunk, "__getitem__"):
+            self.method(value, "__getitem__", [], owner, line, "iteration", result)
+        self.wait(iterator, (UNPACK, None, result, owner, line))
+        return result
+
+    def defines(self, chunk: int, name: str) -> bool:
+        classes = self.program.classes
+        return any(name in classes[one].attrs for one in self.program.mro(chunk))
+
+    def on_unpack(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """Elements to variables by position; with None for them, the next element of an iterator."""
+        _, targets, star, owner, line = task
+        for value in values:
+            if targets is None:
+                self.advance(value, star, owner, line)
+            else:
+                self._spread_over(value, targets, star, owner, line)
+
+    def advance(self, value: int, target: int, owner: int, line: int) -> None:
+        """What `next` of an iterator gives."""
+        if self.values.kind[value] == INSTANCE:
+            chunk = self.values.first[value]
+            for name in ("__next__", "__anext__"):
+                if self.defines(chunk, name):
+                    self.method(value, name, [], owner, line, "iteration", target)
+        else:
+            self.copy(self.element(value, owner, line), target)
+
+    def _spread_over(self, value: int, targets: list[int], star: int, owner: int, line: int) -> None:
+        box = self.boxes[self.values.first[value]] if self.values.kind[value] == BOX else None
+        if box is None:
+            every = self.element(value, owner, line)
+            for position, target in enumerate(targets):
+                if position == star:
+                    fresh = self.make_box()
+                    self.put(self.boxes[self.values.first[fresh]], None, every)
+                    self.add(target, fresh)
+                else:
+                    self.copy(every, target)
+            return
+        after = len(targets) - star - 1
+        for position, target in enumerate(targets):
+            if star < 0 or position < star:
+                self.take(box, position, target)
+            elif position == star:
+                end = box.length - after if box.length >= 0 else "?"
+                self._slice(box, star, end, target)
+            else:
+                self.take(box, position - len(targets), target)
+
+    # for the classes built on this one
+
+    def method(self, value: int, name: str, args: list[int], owner: int, line: int, reason: str, target: int) -> bool:
+        """Call `value.name(*args)` at a place; whether the value has such a method in the corpus."""
+        if self.values.kind[value] != INSTANCE or not self.defines(self.values.first[value], name):
+            return False
+        self.wait(self.member(value, name), (CALL, self.site(owner, line, name, args, reason, target)))
+        return True
+
+    def site(self, owner: int, line: int, text: str, args: list[int], reason: str, target: int) -> Site:
+        raise NotImplementedError
+
+    def _of_other(self, value: int, name: str) -> int:
+        sort = self.values.kind[value]
+        var = self.new()
+        if sort == BOX:
+            self.add(var, self.values.of(BOX_METHOD, value, name))
+        elif sort == GENERATOR:
+            self.add(var, self.values.of(BOX_METHOD, value, name))
+        elif sort == FUNCTION:
+            self.copy(self.cell(self.values.first[value], name), var)
+        return var

@@ -1,0 +1,396 @@
+"""What builtins and well-known library functions do with functions and containers that they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from codekb.resolve.python_calls import Calls
+from codekb.resolve.python_solver import CALL, COLLECT, ITERATE, RETURN_CLASS, SPREAD, TYPE_OF, UNPACK, Site
+from codekb.resolve.python_values import (
+    BOUND, BOX, CLASS, CLASS_METHOD, FUNCTION, GENERATOR, INSTANCE, LIBRARY_OBJECT, MODULE, PARTIAL, PROPERTY, STATIC,
+)  # fmt: skip
+
+CALLED_WITH_REST = {
+    "asyncio.to_thread": 0, "atexit.register": 0, "threading.Timer": 1, "weakref.finalize": 1, "submit": 0,
+    "run_in_executor": 1, "call_soon": 0, "call_soon_threadsafe": 0, "call_later": 1, "call_at": 1, "callback": 0,
+    "apply": 0, "apply_async": 0, "run_sync": 0, "start_soon": 0, "contextvars.Context.run": 0, "call_in_thread": 0,
+}  # fmt: skip
+"""Library functions that call the argument at this position with the arguments after it. Bare names are methods."""
+CALLED_ALONE = {
+    "signal.signal": 1, "weakref.ref": 1, "weakref.WeakMethod": 1, "add_done_callback": 0, "sys.settrace": 0,
+    "sys.setprofile": 0, "timeit.timeit": 0, "timeit.repeat": 0, "re.sub": 1, "re.subn": 1, "add_signal_handler": 1,
+    "functools.cmp_to_key": 0, "threading.settrace": 0, "sub": 0,
+}  # fmt: skip
+CALLED_ON_ELEMENTS = {
+    "builtins.filter": (0, 1), "itertools.takewhile": (0, 1), "itertools.dropwhile": (0, 1),
+    "itertools.filterfalse": (0, 1), "itertools.groupby": (1, 0), "itertools.accumulate": (1, 0),
+}  # fmt: skip
+"""(position of the function, position of the iterable); the result holds the elements."""
+MAPPED = frozenset({"builtins.map", "itertools.starmap", "map", "imap", "imap_unordered", "starmap", "map_async"})
+KEYED = frozenset(
+    {"builtins.sorted", "builtins.min", "builtins.max", "heapq.nlargest", "heapq.nsmallest", "heapq.merge", "bisect.insort",
+     "bisect.bisect", "bisect.bisect_left", "bisect.bisect_right", "builtins.list.sort"}
+)  # fmt: skip
+SAME = frozenset(
+    {"copy.copy", "copy.deepcopy", "dataclasses.replace", "asyncio.create_task", "asyncio.ensure_future", "asyncio.run",
+     "asyncio.wait_for", "asyncio.shield", "asyncio.run_coroutine_threadsafe", "contextlib.closing", "contextlib.aclosing",
+     "functools.lru_cache", "functools.cache", "functools.singledispatch", "functools.update_wrapper", "builtins.reversed",
+     "functools.total_ordering", "types.coroutine", "abc.abstractmethod", "typing.final", "typing.no_type_check",
+     "itertools.islice", "itertools.cycle", "enter_context", "enter_async_context", "weakref.proxy",
+     "contextlib.contextmanager", "contextlib.asynccontextmanager", "atexit.register", "typing.runtime_checkable",
+     "warnings.deprecated", "unittest.skip", "dataclasses.dataclass"}
+)  # fmt: skip
+"""Library functions that give back their first argument, or what behaves like it."""
+COLLECTING = frozenset(
+    {"builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque", "builtins.iter",
+     "builtins.aiter", "builtins.sum", "builtins.any", "builtins.all", "collections.UserList", "queue.Queue",
+     "builtins.enumerate", "builtins.zip"}
+)  # fmt: skip
+DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "types.MappingProxyType", "collections.ChainMap"})
+THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.context.Process"})
+_LIST_METHODS = frozenset("append extend insert sort reverse appendleft extendleft popleft".split())
+_DICT_METHODS = frozenset("keys values items get setdefault popitem update fromkeys".split())
+
+
+class Library(Calls):
+    """Adds models of the library to the solver. What has no model is only recorded as external."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.partials: list[tuple[int, list[Any], list[Any]]] = []
+        self.models: dict[str, Callable[[Site], None]] = {
+            "builtins.next": self._next, "builtins.anext": self._next, "builtins.type": self._type,
+            "builtins.property": self._property, "builtins.staticmethod": self._static,
+            "builtins.classmethod": self._class_method, "functools.partial": self._partial,
+            "functools.partialmethod": self._partial, "functools.reduce": self._reduce,
+            "collections.defaultdict": self._default_dict, "typing.cast": self._cast, "types.MethodType": self._bind_method,
+            "importlib.import_module": self._import, "builtins.__import__": self._import,
+            "itertools.chain": self._chain, "asyncio.gather": self._gather, "functools.wraps": self._wraps,
+            "itertools.chain.from_iterable": self._flatten, "operator.call": self._call_first,
+        }  # fmt: skip
+
+    def given(self, site: Site, position: int, name: str = "") -> int:
+        """The variable of an argument, by position or name; -1 without one, and for constants."""
+        if 0 <= position < len(site.args) and site.args[position].__class__ is int:
+            return max(int(site.args[position]), -1)
+        return next((max(var, -1) for key, var in site.kwargs if key == name), -1) if name else -1
+
+    def callback(self, site: Site, function: int, args: list[Any], result: int = -1) -> None:
+        """The library calls `function` on behalf of the place that passes it."""
+        if function >= 0:
+            self.wait(function, (CALL, self.site(site.owner, site.line, site.text, args, "callback", result)))
+
+    def elements(self, source: int, site: Site) -> int:
+        var = self.new()
+        self.wait(source, (ITERATE, var, site.owner, site.line))
+        return var
+
+    def give_box(self, site: Site, every: int = -1) -> Any:
+        """The call returns a new container."""
+        value = self.make_box()
+        box = self.boxes[self.values.first[value]]
+        self.put(box, None, every)
+        if site.result >= 0:
+            self.add(site.result, value)
+        return box
+
+    def library_call(self, site: Site, name: str) -> None:
+        if site.decorated >= 0:
+            self.copy(site.decorated, site.result)
+            return
+        if not self.types:
+            return
+        model = self.models.get(name)
+        tail = name.rpartition(".")[2]
+        if model is not None:
+            model(site)
+        elif name.endswith(".__new__"):
+            self._new(site)
+        elif name in THREADS:
+            self._thread(site)
+        elif name in COLLECTING:
+            self._collect(site, tail)
+        elif name in DICTS:
+            self._dict(site)
+        elif self.flow and (name in MAPPED or tail in MAPPED):
+            self._map(site, star=tail == "starmap")
+        elif name in KEYED:
+            self._keyed(site, name)
+        elif name in CALLED_ON_ELEMENTS:
+            self._filter(site, *CALLED_ON_ELEMENTS[name])
+        elif self.flow and self._calls_argument(site, name, tail):
+            pass
+        if name in SAME or tail in SAME:
+            self.copy(self.given(site, 0), site.result)
+        if tail[:1].isupper() and site.result >= 0:
+            self.add(site.result, self.values.of(LIBRARY_OBJECT, name))
+
+    def _calls_argument(self, site: Site, name: str, tail: str) -> bool:
+        key = name if name in CALLED_WITH_REST or name in CALLED_ALONE else tail if name.count(".") > 1 else ""
+        if key in CALLED_WITH_REST:
+            position = CALLED_WITH_REST[key]
+            rest = site.args[position + 1 :]
+            if key == "apply" or key == "apply_async":
+                rest = [[rest[0]]] if rest and rest[0].__class__ is int and rest[0] >= 0 else []
+            self.callback(site, self.given(site, position, "func"), rest)
+        elif key in CALLED_ALONE:
+            self.callback(site, self.given(site, CALLED_ALONE[key]), [])
+        return key in CALLED_WITH_REST or key in CALLED_ALONE
+
+    def _thread(self, site: Site) -> None:
+        args = self.given(site, 1 if False else 3, "args")
+        self.callback(site, self.given(site, 1, "target"), [[args]] if args >= 0 else [])
+
+    def _map(self, site: Site, *, star: bool) -> None:
+        result = self.new()
+        sources = [a for a in site.args[1:] if a.__class__ is int]
+        args: list[Any] = [self.elements(a, site) for a in sources if a >= 0]
+        self.callback(site, self.given(site, 0, "func"), [args] if star and args else args, result)
+        self.give_box(site, result)
+
+    def _keyed(self, site: Site, name: str) -> None:
+        source = self.given(site, 0)
+        every = self.elements(source, site)
+        self.callback(site, self.given(site, -1, "key"), [every])
+        if name in ("builtins.min", "builtins.max"):
+            if len(site.args) > 1:
+                for arg in site.args:
+                    if arg.__class__ is int:
+                        self.copy(arg, site.result)
+            else:
+                self.copy(every, site.result)
+        else:
+            self.give_box(site, every)
+
+    def _filter(self, site: Site, function: int, source: int) -> None:
+        every = self.elements(self.given(site, source), site)
+        self.callback(site, self.given(site, function, "key"), [every])
+        self.give_box(site, every)
+
+    def _collect(self, site: Site, tail: str) -> None:
+        source = self.given(site, 0)
+        if tail == "enumerate" or tail == "zip":
+            every = [self.elements(a, site) if a.__class__ is int and a >= 0 else -1 for a in site.args]
+            self._tuples(site, [-1, *every] if tail == "enumerate" else every)
+            return
+        if tail == "iter" and len(site.args) + len(site.kwargs) > 1:
+            result = self.new()
+            self.callback(site, source, [], result)
+            self.give_box(site, result)
+        elif source < 0:
+            self.give_box(site)
+        else:
+            self.wait(source, (COLLECT, site, tail))
+
+    def _tuples(self, site: Site, parts: list[int]) -> None:
+        inner = self.make_box(len(parts))
+        for position, part in enumerate(parts):
+            self.put(self.boxes[self.values.first[inner]], position, part)
+        var = self.new()
+        self.add(var, inner)
+        self.give_box(site, var)
+
+    def on_collect(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """`list(x)` and its like: a container is passed on, of anything else the elements are collected."""
+        _, site, tail = task
+        for value in values:
+            sort = self.values.kind[value]
+            if sort == BOX or (sort == GENERATOR and tail == "iter"):
+                if site.result >= 0:
+                    self.add(site.result, value)
+            elif sort == INSTANCE and tail in ("iter", "aiter"):
+                self.method(value, f"__{tail}__", [], site.owner, site.line, "iteration", site.result)
+            else:
+                self.give_box(site, self.element(value, site.owner, site.line))
+
+    def _dict(self, site: Site) -> None:
+        box = self.give_box(site)
+        for name, var in site.kwargs:
+            if name is None:
+                self.wait(var, (SPREAD, box, "**"))
+            else:
+                self.put(box, name, var)
+        self.wait(self.given(site, 0), (SPREAD, box, "**"))
+
+    def _next(self, site: Site) -> None:
+        if site.result >= 0 or site.args:
+            target = site.result if site.result >= 0 else self.new()
+            self.wait(self.given(site, 0), (UNPACK, None, target, site.owner, site.line))
+            self.copy(self.given(site, 1), target)
+
+    def _type(self, site: Site) -> None:
+        if len(site.args) == 1 and site.result >= 0:
+            self.wait(self.given(site, 0), (TYPE_OF, site.result))
+
+    def on_type_of(self, task: tuple[Any, ...], values: list[int]) -> None:
+        for value in values:
+            if self.values.kind[value] == INSTANCE:
+                self.add(task[1], self.values.of(CLASS, self.values.first[value]))
+
+    def _new(self, site: Site) -> None:
+        if site.result >= 0:
+            self.wait(self.given(site, 0), (RETURN_CLASS, site.result, -1))
+
+    def on_return_class(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """Wraps what arrives: a class to its instance, a function to a descriptor of the kind asked for."""
+        _, target, sort = task
+        kind, first = self.values.kind, self.values.first
+        for value in values:
+            if sort < 0 and kind[value] == CLASS:
+                self.add(target, self.values.of(INSTANCE, first[value]))
+            elif sort == PROPERTY and kind[value] == FUNCTION:
+                self.add(target, self.values.of(PROPERTY, first[value], -1))
+            elif sort in (STATIC, CLASS_METHOD) and kind[value] == FUNCTION:
+                self.add(target, self.values.of(sort, value))
+            elif sort == BOUND and kind[value] == FUNCTION:
+                for receiver in self.held(task[3] if len(task) > 3 else -1):
+                    self.add(target, self.values.of(BOUND, value, receiver))
+
+    def _wrapping(self, site: Site, sort: int, name: str = "") -> None:
+        if site.result >= 0:
+            self.wait(self.given(site, 0, name), (RETURN_CLASS, site.result, sort))
+
+    def _property(self, site: Site) -> None:
+        self._wrapping(site, PROPERTY, "fget")
+
+    def _static(self, site: Site) -> None:
+        self._wrapping(site, STATIC)
+
+    def _class_method(self, site: Site) -> None:
+        self._wrapping(site, CLASS_METHOD)
+
+    def _bind_method(self, site: Site) -> None:
+        if site.result >= 0 and len(site.args) == 2:
+            function, receiver = self.given(site, 0), self.given(site, 1)
+            for value in self.held(function):
+                for held in self.held(receiver):
+                    if self.values.kind[value] == FUNCTION:
+                        self.add(site.result, self.values.of(BOUND, value, held))
+
+    def _partial(self, site: Site) -> None:
+        function = self.given(site, 0, "func")
+        if function >= 0 and site.result >= 0 and self.flow:
+            self.partials.append((function, site.args[1:], site.kwargs))
+            self.add(site.result, self.values.of(PARTIAL, len(self.partials) - 1))
+
+    def partial_call(self, site: Site, number: int) -> None:
+        function, args, kwargs = self.partials[number]
+        inner = self.renamed(site, "partial")
+        inner.args = [*args, *site.args]
+        inner.kwargs = [*kwargs, *site.kwargs]
+        self.wait(function, (CALL, inner))
+
+    def _reduce(self, site: Site) -> None:
+        every = self.elements(self.given(site, 1), site)
+        so_far = self.new()
+        self.copy(every, so_far)
+        self.copy(self.given(site, 2), so_far)
+        self.callback(site, self.given(site, 0), [so_far, every], so_far)
+        self.copy(so_far, site.result)
+
+    def _default_dict(self, site: Site) -> None:
+        result = self.new()
+        self.callback(site, self.given(site, 0), [], result)
+        box = self.give_box(site, result)
+        self.wait(self.given(site, 1), (SPREAD, box, "**"))
+
+    def _cast(self, site: Site) -> None:
+        self.copy(self.given(site, 1), site.result)
+        if site.result >= 0:
+            self.wait(self.given(site, 0), (RETURN_CLASS, site.result, -1))
+
+    def _import(self, site: Site) -> None:
+        arg = site.args[0] if site.args else -1
+        if arg.__class__ is int and arg < -1 and site.result >= 0 and site.owner >= 0:
+            name = self.values.first[self.constants[arg]]
+            module = self.program.modules.find(str(name), self.program.file_of[site.owner])
+            self.add(site.result, self.library(str(name)) if module is None else self.values.of(MODULE, module))
+
+    def _chain(self, site: Site) -> None:
+        box = self.give_box(site)
+        for arg in site.args:
+            if arg.__class__ is int and arg >= 0:
+                self.put(box, None, self.elements(arg, site))
+            elif arg.__class__ is list:
+                self.put(box, None, self.elements(self.elements(arg[0], site), site))
+
+    def _flatten(self, site: Site) -> None:
+        self.give_box(site, self.elements(self.elements(self.given(site, 0), site), site))
+
+    def _gather(self, site: Site) -> None:
+        box = self.give_box(site)
+        for position, arg in enumerate(site.args):
+            if arg.__class__ is int and arg >= 0:
+                self.put(box, position, arg)
+            elif arg.__class__ is list:
+                self.put(box, None, self.elements(arg[0], site))
+
+    def _wraps(self, site: Site) -> None:
+        if site.result >= 0:
+            self.add(site.result, self.library("functools.wraps.decorator"))
+
+    def _call_first(self, site: Site) -> None:
+        self.callback(site, self.given(site, 0), site.args[1:], site.result)
+
+    # methods of containers and generators
+
+    def box_call(self, site: Site, value: int, name: str) -> None:
+        if site.line > 0 and site.owner >= 0 and (name in _LIST_METHODS or name in _DICT_METHODS):
+            owner = "list" if name in _LIST_METHODS else "dict"
+            self.outside.append((site.owner, f"builtins.{owner}.{name}", site.line))
+        if not self.types:
+            return
+        if self.values.kind[value] == GENERATOR:
+            if site.result >= 0 and name in ("send", "__next__", "__anext__", "asend"):
+                self.copy(self.element(value, -1, -1), site.result)
+            return
+        box = self.boxes[self.values.first[value]]
+        first = self.given(site, 0)
+        if name in ("append", "add", "appendleft", "put", "put_nowait", "push"):
+            box.length = -1
+            if self.storable(first):
+                self.put(box, None, first)
+        elif name == "insert":
+            box.length = -1
+            self.put(box, None, self.given(site, 1))
+        elif name in ("extend", "extendleft"):
+            self.wait(first, (SPREAD, box, "*"))
+        elif name == "update":
+            self.wait(first, (SPREAD, box, "**"))
+            for key, var in site.kwargs:
+                self.put(box, key, var)
+        elif name == "sort":
+            self.callback(site, self.given(site, -1, "key"), [box.every])
+        elif site.result >= 0:
+            self._box_result(site, value, name)
+
+    def _box_result(self, site: Site, value: int, name: str) -> None:
+        box = self.boxes[self.values.first[value]]
+        result = site.result
+        if name in ("get", "pop", "setdefault", "__getitem__", "popleft", "popitem", "get_nowait", "move_to_end"):
+            key = self._key_of(site)
+            if key.__class__ is list:
+                self.keyed(self.values.first[value], key[1], result)
+            else:
+                self.take(box, key, result)
+            default = self.given(site, 1, "default")
+            if default >= 0:
+                self.copy(default, result)
+                if name == "setdefault":
+                    self.put(box, None if key.__class__ is list else key, default)
+        elif name == "items":
+            self._tuples(site, [-1, box.every])
+        elif name in ("values", "__iter__", "copy", "keys"):
+            if name == "copy":
+                self.add(result, value)
+            elif name != "keys":
+                self.give_box(site, box.every)
+
+    def _key_of(self, site: Site) -> Any:
+        arg = site.args[0] if site.args else -1
+        if arg.__class__ is not int or arg == -1:
+            return None
+        if arg >= 0:
+            return ["var", arg]
+        return self.values.first[self.constants[arg]]

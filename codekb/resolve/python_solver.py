@@ -1,0 +1,334 @@
+"""The heart of the Python resolvers: which values reach which variable, and so which functions are called where.
+
+An inclusion-based analysis over the facts of the whole program. Every variable has a set of abstract values; a copy
+passes them on; attribute reads, calls and container accesses wait at a variable and act on each value that arrives. It
+ends because values are finite and no set grows beyond `MAX_VALUES`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from codekb.resolve.python_program import BUILTINS, Program
+from codekb.resolve.python_values import (
+    BOUND, BOX, CLASS, CONSTANT, FUNCTION, INSTANCE, LIBRARY, LIBRARY_OBJECT, MODULE, PROPERTY, Values,
+)  # fmt: skip
+
+MAX_VALUES = 24
+"""Values one variable may hold. Sets beyond it are registries and dispatchers: their users get what came first."""
+MAX_DOTS = 6
+"""Segments of a library name that is followed: a chain of attributes on a library object has no end."""
+
+(ATTR, SET_ATTR, CALL, ITEM, SET_ITEM, ITERATE, UNPACK, OPERATE, PROTOCOL, ENTER, RAISE, ANNOTATE, NARROW, SUPER_OF,
+ COLLECT, PASS_CLASS, BIND, SPREAD, SLICE, GET, NEW_BOUND, SUPER_FOR, TYPE_OF, RETURN_CLASS) = range(24)  # fmt: skip
+"""What can wait at a variable; `Solver.handlers` has the method of each."""
+
+
+class Site:
+    """One call: its variables (constants below -1), where it stands, how it is written."""
+
+    __slots__ = ("args", "decorated", "func", "hit", "kwargs", "line", "number", "owner", "reason", "result", "text")
+
+    def __init__(self, number: int, result: int, func: int, args: list[Any], kwargs: list[Any], owner: int, line: int,
+                 text: str, reason: str = "", decorated: int = -1) -> None:  # fmt: skip
+        self.number = number
+        self.result = result
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs
+        self.owner = owner
+        self.line = line
+        self.text = text
+        self.reason = reason
+        self.decorated = decorated
+        self.hit = False
+
+
+class Core:
+    """Variables, values and the work list; what acts on values is added by the classes built on it."""
+
+    def __init__(self, program: Program, level: str) -> None:
+        self.program = program
+        self.level = level
+        self.types = level in ("type", "flow")
+        self.flow = level == "flow"
+        self.values = Values()
+        count = program.count
+        self.points: list[set[int] | None] = [None] * count
+        self.next: list[list[int] | None] = [None] * count
+        self.waiting: list[list[tuple[Any, ...]] | None] = [None] * count
+        self.pending: list[list[int] | None] = [None] * count
+        self.queue: deque[int] = deque()
+        self.handlers: list[Callable[[tuple[Any, ...], list[int]], None]] = []
+        self.full: set[int] = set()
+
+    def new(self) -> int:
+        self.points.append(None)
+        self.next.append(None)
+        self.waiting.append(None)
+        self.pending.append(None)
+        return len(self.points) - 1
+
+    def add(self, var: int, value: int) -> None:
+        """Let `value` arrive at `var`."""
+        known = self.points[var]
+        if known is None:
+            self.points[var] = {value}
+        elif value in known:
+            return
+        elif len(known) >= MAX_VALUES:
+            self.full.add(var)
+            return
+        else:
+            known.add(value)
+        waiting = self.pending[var]
+        if waiting is None:
+            self.pending[var] = [value]
+            self.queue.append(var)
+        else:
+            waiting.append(value)
+
+    def copy(self, source: int, target: int) -> None:
+        """Everything that `source` holds, now or later, also arrives at `target`."""
+        if source < 0 or target < 0 or source == target:
+            return
+        following = self.next[source]
+        if following is None:
+            self.next[source] = [target]
+        else:
+            following.append(target)
+        known = self.points[source]
+        if known:
+            for value in tuple(known):
+                self.add(target, value)
+
+    def wait(self, var: int, task: tuple[Any, ...]) -> None:
+        """Run `task` for every value of `var`, now or later."""
+        if var < 0:
+            return
+        tasks = self.waiting[var]
+        if tasks is None:
+            self.waiting[var] = [task]
+        else:
+            tasks.append(task)
+        known = self.points[var]
+        if known:
+            settled = known.difference(self.pending[var] or ())
+            if settled:
+                self.handlers[task[0]](task, sorted(settled))
+
+    def drain(self) -> None:
+        """Pass values on until nothing changes."""
+        queue, pending, points = self.queue, self.pending, self.points
+        following, waiting, handlers = self.next, self.waiting, self.handlers
+        while queue:
+            var = queue.popleft()
+            values = pending[var]
+            if values is None:
+                continue
+            pending[var] = None
+            targets = following[var]
+            if targets is not None:
+                for target in targets:
+                    known = points[target]
+                    if known is None:
+                        points[target] = set(values[:MAX_VALUES])
+                        if pending[target] is None:
+                            queue.append(target)
+                        pending[target] = values[:MAX_VALUES]
+                        continue
+                    for value in values:
+                        if value not in known:
+                            self.add(target, value)
+            tasks = waiting[var]
+            if tasks is not None:
+                for task in tuple(tasks):
+                    handlers[task[0]](task, values)
+
+    def held(self, var: int) -> tuple[int, ...]:
+        """The values of a variable, in the order of their numbers."""
+        known = self.points[var] if var >= 0 else None
+        return tuple(sorted(known)) if known else ()
+
+
+class Attributes(Core):
+    """Names, attributes, inheritance: what `x.name` is for every kind of `x`."""
+
+    def __init__(self, program: Program, level: str) -> None:
+        super().__init__(program, level)
+        self.members: dict[tuple[int, str], int] = {}  # (value, name) → the variable of that attribute
+        self.cells: dict[tuple[int, str], int] = {}  # (class chunk, name) → what instances store there
+        self.found: list[tuple[int, int, int, int, str]] = []  # (site, owner, target chunk, line, reason)
+        self.outside: list[tuple[int, str, int]] = []
+        self.settled = False  # whether the resolution order of classes is known
+        self.postponed: list[tuple[tuple[Any, ...], list[int]]] = []
+        self.library_bases: dict[int, str] = {}
+
+    def cell(self, chunk: int, name: str) -> int:
+        var = self.cells.get((chunk, name))
+        if var is None:
+            var = self.cells[chunk, name] = self.new()
+        return var
+
+    def library(self, name: str) -> int:
+        return self.values.of(LIBRARY, name)
+
+    def on_attr(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, name, target, places = task
+        kind, first = self.values.kind, self.values.first
+        for value in values:
+            sort = kind[value]
+            if sort == LIBRARY or sort == LIBRARY_OBJECT:
+                dotted = first[value]
+                if dotted.count(".") < MAX_DOTS:
+                    self.add(target, self.library(f"{dotted}.{name}"))
+                continue
+            if sort == MODULE:
+                self._module_attr(first[value], name, target)
+            elif not self.settled:
+                self._early(task, value)
+            elif sort == INSTANCE or sort == CLASS or self.types:
+                var = self.member(value, name)
+                if var >= 0:
+                    if places is None:
+                        self.copy(var, target)
+                    else:
+                        self.wait(var, (GET, target, places))
+
+    def _early(self, task: tuple[Any, ...], value: int) -> None:
+        """Before the order of classes is known, a class only gives its own inner classes (they may be bases)."""
+        if self.values.kind[value] == CLASS:
+            one = self.program.classes.get(self.values.first[value])
+            own = one.attrs.get(task[1], -1) if one else -1
+            for held in self.held(own):
+                if self.values.kind[held] == CLASS:
+                    self.add(task[2], held)
+        self.postponed.append((task, [value]))
+
+    def _module_attr(self, module: int, name: str, target: int) -> None:
+        var = self.program.member(module, name)
+        if var >= 0:
+            self.copy(var, target)
+            return
+        inner = self.program.modules.submodule(module, name)
+        if inner is not None:
+            self.add(target, self.values.of(MODULE, inner))
+        elif self.flow and (hook := self.program.member(module, "__getattr__")) >= 0:
+            self.wait(hook, (GET, target, ()))
+
+    def member(self, value: int, name: str) -> int:
+        """The variable of the attribute `name` of a value, -1 where it has none that is known."""
+        key = (value, name)
+        var = self.members.get(key)
+        if var is None:
+            self.members[key] = -1
+            var = self.members[key] = self._member(value, name)
+        return var
+
+    def _member(self, value: int, name: str) -> int:
+        sort, first = self.values.kind[value], self.values.first[value]
+        if sort == INSTANCE:
+            return self._of_instance(value, first, name)
+        if sort == CLASS:
+            return self._of_class(value, first, name)
+        return self._of_other(value, name)
+
+    def _of_other(self, value: int, name: str) -> int:
+        raise NotImplementedError
+
+    def _of_class(self, value: int, chunk: int, name: str) -> int:
+        for one in self.program.mro(chunk):
+            attr = self.program.classes[one].attrs.get(name, -1)
+            if attr >= 0:
+                var = self.new()
+                self.wait(attr, (BIND, value, var))
+                if self.types and (one, name) in self.cells:
+                    self.copy(self.cells[one, name], var)
+                return var
+        return self._from_library(chunk, name, value)
+
+    def _of_instance(self, value: int, chunk: int, name: str) -> int:
+        order = self.program.mro(chunk)
+        var = self.new()
+        found = False
+        for one in order:
+            if self.types:
+                self.copy(self.cell(one, name), var)
+            attr = self.program.classes[one].attrs.get(name, -1)
+            if attr >= 0 and not found:
+                found = True
+                self.wait(attr, (BIND, value, var))
+        if not found:
+            outer = self._from_library(chunk, name, value)
+            self.copy(outer, var)
+        return var
+
+    def _from_library(self, chunk: int, name: str, value: int) -> int:
+        base = self.program.library_base(chunk)
+        if base:
+            var = self.new()
+            self.add(var, self.library(f"{base}.{name}"))
+            return var
+        return -1
+
+    def on_bind(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """A function found in a class becomes a method of the receiver."""
+        _, receiver, target = task
+        kind, functions = self.values.kind, self.program.functions
+        instance = kind[receiver] == INSTANCE
+        for value in values:
+            if kind[value] != FUNCTION:
+                self.add(target, value)
+                continue
+            chunk = self.values.first[value]
+            flags = functions[chunk].flags
+            if "class" in flags:
+                owner = receiver if not instance else self.values.of(CLASS, self.values.first[receiver])
+                self.add(target, self.values.of(BOUND, value, owner))
+            elif "static" in flags or not instance:
+                self.add(target, value)
+            elif "property" in flags:
+                self.add(target, self.values.of(PROPERTY, chunk, receiver))
+            else:
+                self.add(target, self.values.of(BOUND, value, receiver))
+
+    def on_set_attr(self, task: tuple[Any, ...], values: list[int]) -> None:
+        _, name, source, owner, line = task
+        kind, first = self.values.kind, self.values.first
+        for value in values:
+            sort = kind[value]
+            if sort == INSTANCE or sort == CLASS:
+                setter = next(
+                    (s for c in self.program.mro(first[value]) if (s := self.program.classes[c].setters.get(name))), None
+                )
+                if setter is not None:
+                    self.call_known(setter, value, [source], owner, line, "property")
+                    continue
+                self.copy(source, self.cell(first[value], name))
+                if sort == CLASS and source >= 0 and name in self.program.classes[first[value]].attrs:
+                    self.copy(source, self.program.classes[first[value]].attrs[name])
+                elif sort == CLASS and source >= 0:
+                    self.program.classes[first[value]].attrs[name] = self.cell(first[value], name)
+            elif sort == MODULE:
+                self.copy(source, self.program.member(first[value], name))
+            elif sort == FUNCTION or sort == BOX:
+                self.copy(source, self.member(value, name))
+
+    def call_known(self, chunk: int, receiver: int, args: list[int], owner: int, line: int, reason: str) -> int:
+        raise NotImplementedError
+
+    def builtin(self, name: str) -> int:
+        return self.library("builtins." + name)
+
+    def name_value(self, module: int, name: str, var: int) -> None:
+        """Fill a module-level name that the module itself does not bind."""
+        source = self.program.member(module, name)
+        if source >= 0:
+            self.copy(source, var)
+        elif name in BUILTINS:
+            self.add(var, self.builtin(name))
+
+    def constant(self, value: Any) -> int:
+        return self.values.of(CONSTANT, value, type(value).__name__)
