@@ -104,18 +104,22 @@ def count_relations(graph: nx.MultiDiGraph) -> dict[str, int]:
     }
 
 
-def save_graph(graph: nx.MultiDiGraph, path: str | os.PathLike[str]) -> None:
-    """Write the edges as JSON: ids once, edges by their position. The chunks themselves are not in the file."""
+def graph_content(graph: nx.MultiDiGraph) -> dict[str, Any]:
+    """The graph as plain data for JSON: ids once, edges by their position. The chunks themselves are not in it."""
     nodes = list(graph.nodes)
     position = {node: i for i, node in enumerate(nodes)}
     edges = [
         [position[s], position[t], d["relation"], d["confidence"], d["reason"], d["lines"]]
         for s, t, d in graph.edges(data=True)
     ]
-    content = {"format": FORMAT, **graph.graph, "nodes": nodes, "edges": edges}
+    return {"format": FORMAT, **graph.graph, "nodes": nodes, "edges": edges}
+
+
+def save_graph(graph: nx.MultiDiGraph, path: str | os.PathLike[str]) -> None:
+    """Write `graph_content` as JSON."""
     target = Path(path)
     scratch = target.with_name(target.name + ".tmp")
-    scratch.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    scratch.write_text(json.dumps(graph_content(graph), ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     os.replace(scratch, target)
 
 
@@ -128,12 +132,17 @@ def load_graph(path: str | os.PathLike[str], corpus: Corpus | None = None) -> nx
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{str(path)!r} is no JSON: {error}; build the graph again and save it") from error
+    return graph_from_content(content, corpus, str(path))
+
+
+def graph_from_content(content: Any, corpus: Corpus | None = None, name: str = "the content") -> nx.MultiDiGraph:
+    """The graph that `graph_content` gave; `name` stands in errors. See `load_graph`."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{str(path)!r} is no saved graph of format {FORMAT!r}: build the graph again and save it")
+        raise ValueError(f"{name!r} is no saved graph of format {FORMAT!r}: build the graph again and save it")
     nodes = content["nodes"]
     if corpus is not None and (unknown := [n for n in nodes if n not in corpus]):
         raise ValueError(
-            f"{str(path)!r} holds {len(unknown)} ids that the corpus does not have, the first {unknown[0]!r}: "
+            f"{name!r} holds {len(unknown)} ids that the corpus does not have, the first {unknown[0]!r}: "
             "it belongs to another state of the repository; build the graph again"
         )
     lists = {name: [tuple(entry) for entry in content[name]] for name in ("external", "unresolved")}
