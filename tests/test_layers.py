@@ -18,7 +18,7 @@ LAYERS = (
     ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "limits", "walk", "packing"),
     ("graph", "graph_text", "hybrid"),
     ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases"),
-    ("knowledge_base",),
+    ("knowledge_base", "saving"),
     ("show", "cli", "launch"),
 )
 """Rooms from the ground up: a module imports from its own layer and those below. New rooms are added here."""
