@@ -14,7 +14,7 @@ from codekb.encoders.fused import FusedEncoder
 from codekb.encoders.pieces import Fields, Vocabulary, fields, parts, stem
 from codekb.encoders.static import WEIGHTS, StaticEncoder
 
-FACTS = {"buckets": 2, "pairs": 0}
+FACTS = {"buckets": 2}
 
 
 def write_model(path: Path, *, rows: int = 5, field_weight: float = 1.0) -> str:
@@ -92,18 +92,18 @@ def test_stem_keeps_short_and_double_s_words() -> None:
 
 
 def test_unknown_pieces_are_segmented_or_hashed() -> None:
-    vocabulary = Vocabulary(["get", "user", "pool"], buckets=2, pairs=0)
+    vocabulary = Vocabulary(["get", "user", "pool"], buckets=2)
     assert vocabulary.word("getuserpool") == [0, 1, 2]
     assert vocabulary.word("get_user") == [0, 1]
     assert vocabulary.word("zzzz")[0] in (3, 4)
-    assert Vocabulary(["get"], buckets=0, pairs=0).word("zzzz") == []
+    assert Vocabulary(["get"], buckets=0).word("zzzz") == []
 
 
-def test_pairs_join_neighbours_within_a_word_and_across_a_question() -> None:
-    vocabulary = Vocabulary(["get", "user"], buckets=1, pairs=8)
-    pair = vocabulary.word("get_user")[-1]
-    assert 3 <= pair < 11
-    assert vocabulary.query("get user") == [0, 1, pair]
+def test_known_pairs_join_neighbours_within_a_word_and_across_a_question() -> None:
+    vocabulary = Vocabulary(["get", "user", "get user"], buckets=1)
+    assert vocabulary.word("getUser") == [0, 1, 2]
+    assert vocabulary.word("user_get") == [1, 0]
+    assert vocabulary.query("get user") == [0, 1, 2]
 
 
 def test_vector_is_the_weighted_sum_worked_out_by_hand(small: StaticEncoder) -> None:

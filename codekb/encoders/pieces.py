@@ -18,6 +18,8 @@ _VOWEL = re.compile(r"[aeiouy]")
 MAX_WORD = 64
 """Longer runs are hashes, tables or encoded data; only this many characters are read."""
 MIN_SEGMENT = 3
+MAX_SEGMENTS = 3
+"""Shortest and most known pieces that an unknown one is taken apart into."""
 
 
 class Fields(NamedTuple):
@@ -93,30 +95,30 @@ def parts(word: str) -> list[str]:
 
 
 class Vocabulary:
-    """Rows of the table: known pieces first, then `buckets` shared rows for unknown ones, then `pairs` for pairs.
+    """Rows of the table: known pieces and known pairs of pieces (`a b`) first, then `buckets` shared rows.
 
     A known piece has its own row. An unknown one that is two or three known pieces written together (`setdefault`)
-    takes theirs, any other the bucket of its hash. Two neighbouring parts also take the row of their pair.
+    takes theirs, any other the bucket of its hash. Neighbouring parts also take the row of their pair, if known.
     """
 
-    def __init__(self, known: Sequence[str], *, buckets: int, pairs: int) -> None:
+    def __init__(self, known: Sequence[str], *, buckets: int) -> None:
         self.known: Mapping[str, int] = {piece: row for row, piece in enumerate(known)}
         self.buckets = buckets
-        self.pairs = pairs
-        self.size = len(self.known) + buckets + pairs
+        self.size = len(self.known) + buckets
 
     def rows(self, pieces: Sequence[str]) -> list[int]:
-        """The rows of consecutive pieces: each piece's, then each neighbouring pair's."""
+        """The rows of consecutive pieces: each piece's, then each known neighbouring pair's."""
+        known = self.known
         found: list[int] = []
         for piece in pieces:
-            row = self.known.get(piece)
+            row = known.get(piece)
             if row is not None:
                 found.append(row)
             else:
                 found += self._unknown(piece)
-        if self.pairs:
-            first = len(self.known) + self.buckets
-            found += [first + _hash(f"{a} {b}") % self.pairs for a, b in pairwise(pieces)]
+        if len(pieces) > 1:
+            pairs = (known.get(f"{first} {second}") for first, second in pairwise(pieces))
+            found += [row for row in pairs if row is not None]
         return found
 
     def word(self, word: str) -> list[int]:
@@ -128,9 +130,9 @@ class Vocabulary:
         return self.rows([piece for word in WORD.findall(text) for piece in parts(word)])
 
     def _unknown(self, piece: str) -> list[int]:
-        split = self._segment(piece, 3)
+        split = self._segment(piece, MAX_SEGMENTS)
         if split:
-            return [self.known[s] for s in split]
+            return [self.known[part] for part in split]
         return [len(self.known) + _hash(piece) % self.buckets] if self.buckets else []
 
     def _segment(self, piece: str, most: int) -> list[str]:
@@ -147,4 +149,4 @@ class Vocabulary:
 
 
 def _hash(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8"))
+    return zlib.crc32(text.encode("utf-8", "replace"))

@@ -67,7 +67,7 @@ class _Model:
         self.table, self.scale = arrays["table"], arrays["scale"]
         self.query_weight, self.field_weight = arrays["query_weight"], arrays["field_weight"]
         known = bytes(arrays["vocabulary"]).decode("utf-8").split("\n")
-        self.vocabulary = Vocabulary(known, buckets=facts["buckets"], pairs=facts["pairs"])
+        self.vocabulary = Vocabulary(known, buckets=facts["buckets"])
         if self.vocabulary.size != len(self.table):
             raise weights.WeightsError(
                 f"{path}: {len(self.table)} vectors for {self.vocabulary.size} pieces; reinstall codekb"
