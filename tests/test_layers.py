@@ -19,6 +19,7 @@ LAYERS = (
     ("graph", "graph_text", "hybrid"),
     ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases"),
     ("knowledge_base", "saving"),
+    ("ablation",),
     ("show", "cli", "launch"),
 )
 """Rooms from the ground up: a module imports from its own layer and those below. New rooms are added here."""
