@@ -12,13 +12,16 @@ Kind = Literal["symbol", "sentence", "report"]
 REPORT_WORDS = 40
 """A question of more words is a report: it repeats what matters and holds much that does not."""
 
+MAX_CHARACTERS = 20_000
+"""As much of a question is taken apart: what follows is a log, and patterns must not become slow on it."""
+
 _SPAN = re.compile(r"``([^`\n]+)``|`([^`\n]+)`")
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.M | re.S)
 _DOTTED = re.compile(r"(?<![\w/\\.-])(?:\(\*(\w+)\)\.|\*?)([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\(\))?")
-_PATH = re.compile(r"(?:[\w.-]+[/\\])*[\w-]+\.(?:pyi?|go)\b")
+_PATH = re.compile(r"(?<![\w./\\-])(?:[\w.-]+[/\\])*[\w.-]+\.(?:pyi?|go)\b")
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\s`]+))?')
-_PYTEST_FRAME = re.compile(r"^\s*([\w./\\-]+\.py):(\d+): (?:in (\w+)|\w+)", re.M)
-_GO_FRAME = re.compile(r"^[ \t]*([^\s()]+(?:\(\*\w+\))?[^\s()]*)\([^\n]*\)\s*\n\s+(\S+\.go):(\d+)", re.M)
+_PYTEST_FRAME = re.compile(r"^[ \t]*([\w./\\-]+\.py):(\d+): (?:in (\w+)|\w+)", re.M)
+_GO_FRAME = re.compile(r"^[ \t]*([^\s()]+(?:\(\*\w+\)[^\s()]*)?)\([^\n]*\)\s*\n\s+(\S+\.go):(\d+)", re.M)
 _DEFINITION = re.compile(r"^\s*(?:(?:async\s+)?def|func|class|type)\s+")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -68,7 +71,7 @@ def analyse(query: str) -> QueryProfile:
     >>> analyse("`Store.Set` loses keys").symbols
     {'Store.Set': 1.0}
     """
-    text = query.strip()
+    text = query.strip()[:MAX_CHARACTERS]
     first = next((line.strip("# ").strip() for line in text.splitlines() if _WORD.search(line)), "")
     frames, depths = _frames(text)
     words = len(text.split())
