@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from codekb.packing import pack
     from codekb.parsing.locate import locate
     from codekb.parsing.repo import parse_repo
-    from codekb.questions import Question, load_questions, questions_from_docstrings, questions_from_git
+    from codekb.questions import Question, load_questions, questions_from_docstrings
+    from codekb.questions_git import questions_from_git
     from codekb.ranking import Hit, Ranking, Step
     from codekb.show import Explorer
     from codekb.store import Collection, chromem
     from codekb.table import Table
     from codekb.text import body, count_tokens, enrich, tokenize
     from codekb.vectors import VectorIndex, steer
-    from codekb.walk import Limits
+    from codekb.limits import Limits
 
 _HOME = {
     "Chunk": "chunks",
@@ -39,7 +40,7 @@ _HOME = {
     "Hit": "ranking",
     "KeywordIndex": "lexical",
     "KnowledgeBase": "knowledge_base",
-    "Limits": "walk",
+    "Limits": "limits",
     "MiniLMEncoder": "encoders",
     "OpenAIEncoder": "encoders.openai",
     "Question": "questions",
@@ -64,7 +65,7 @@ _HOME = {
     "pack": "packing",
     "parse_repo": "parsing.repo",
     "questions_from_docstrings": "questions",
-    "questions_from_git": "questions",
+    "questions_from_git": "questions_git",
     "rrf": "fusion",
     "steer": "vectors",
     "structure": "graph_text",
