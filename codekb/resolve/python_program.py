@@ -34,7 +34,7 @@ class Function:
         self.passed = passed
         self.passed_joined = False
         self.owner = chunk_base + owner if owner >= 0 else -1
-        self.flags = flags
+        self.flags = list(flags)  # a copy: resolving adds to it, and facts are kept and saved
         self.name_of = (positional, keyword, base)
 
     def parameter(self, name: str) -> int:
