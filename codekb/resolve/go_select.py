@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codekb.resolve.go_types import ERROR, Bindings, Meaning, basic, matches, pointee, substitute
-from codekb.resolve.go_world import File, Func, Named, World, preferred
+from codekb.resolve.go_world import File, Func, Named, Package, World, preferred
 
 MAX_EMBEDDING = 8
 """Depth of embedding that is followed; Go code rarely goes beyond 3."""
@@ -112,7 +112,7 @@ class Selector:
         """Name → function type of every method of an interface type, and whether all of them are known."""
         methods: dict[str, Meaning] = {}
         complete = True
-        for part in self._opened(t):
+        for part, _ in self._opened(t):
             if part is None or part[0] in ("X", "U"):
                 complete = False
             elif part[0] == "interface":
@@ -120,26 +120,35 @@ class Selector:
                     methods.setdefault(name, taken)
         return methods, complete
 
-    def _opened(self, t: Meaning) -> Iterator[Meaning]:
-        """An interface and everything it embeds; types outside the corpus as they are."""
-        stack, seen = [t], set()
+    def _opened(self, t: Meaning) -> Iterator[tuple[Meaning, Package | None]]:
+        """An interface and everything it embeds, with the package of each, where it has a name."""
+        stack: list[tuple[Meaning, Package | None]] = [(t, None)]
+        seen = set()
         while stack:
-            part = stack.pop()
+            part, package = stack.pop()
             if part is not None and part[0] == "N":
                 if part[1] in seen:
                     continue
                 seen.add(part[1])
+                package = part[1].file.package
                 part = part[1].underlying_with(part[2])
             if part == basic("error"):
                 part = ERROR
-            yield part
+            yield part, package
             if part is not None and part[0] == "interface":
-                stack.extend(part[2])
+                stack.extend((inner, package) for inner in part[2])
 
     def _outside(self, t: Meaning) -> Iterator[str]:
-        for part in self._opened(t):
+        for part, _ in self._opened(t):
             if part is not None and part[0] in ("X", "U"):
                 yield part[1]
+
+    def _private(self, t: Meaning) -> dict[str, Package]:
+        """Unexported method → the package in which alone a type can have it."""
+        opened = [(part, package) for part, package in self._opened(t) if part and part[0] == "interface"]
+        return {
+            name: package for part, package in opened if package for name, _ in part[1] if not name[0].isupper()
+        }
 
     def method_set(self, named: Named) -> tuple[dict[str, Selected], bool]:
         """Every method of a pointer to the type, promoted ones included, and whether a library's type is embedded."""
@@ -202,13 +211,18 @@ class Selector:
         methods, complete = self.interface_methods(t)
         if not methods:
             return
+        private = self._private(t)
         pools = [self._by_method.get(name, []) for name in methods]
         open_pool = [p for p in pools if p]
         candidates = {named for pool in open_pool for named in pool}
         for named in sorted(candidates):
             own, is_open = self.method_set(named)
             present = [name for name in methods if name in own]
-            fits = all(matches(own[name].type, methods[name]) for name in present)
+            fits = all(matches(own[name].type, methods[name]) for name in present) and all(
+                function.file.package is package
+                for name, package in private.items()
+                for function in (own[name].funcs if name in own else ())
+            )
             enough = len(present) * 2 >= len(methods) if is_open else len(present) == len(methods)
             if fits and enough:
                 yield named, complete and len(present) == len(methods)
