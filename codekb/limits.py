@@ -21,6 +21,7 @@ REVERSED = {
 DIRECTIONS = ("out", "in", "both")
 KINDS = ("function", "lambda", "class", "module")
 
+MEMBERSHIP = ("contains", "contained in")
 MEMBERS = ("class", "function")
 """The kinds between which `contains` is membership, free of hops on demand."""
 

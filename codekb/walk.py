@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 
 from codekb.chunks import Chunk
-from codekb.limits import MEMBERS, REVERSED, Limits, check_weights, module_of
+from codekb.limits import MEMBERS, MEMBERSHIP, REVERSED, Limits, check_weights, module_of
 from codekb.ranking import Step
 from codekb.text import count_tokens
 
@@ -98,7 +98,7 @@ class _Moves:
                             yield names[relation], other, around[other][relation]
 
     def _cost(self, relation: str, here: Chunk, there: Chunk) -> int:
-        member = relation in ("contains", "contained in") and here.kind != there.kind
+        member = relation in MEMBERSHIP and here.kind != there.kind
         member = member and here.kind in MEMBERS and there.kind in MEMBERS
         return 0 if self.limits.free_members and member else 1
 
@@ -187,13 +187,14 @@ def best_first(
 ) -> list[Visit]:
     """What the walk returns, strongest first, by a priority queue; ties by fewer hops, then id.
 
-    A step multiplies the strength by the weight of its relation, the edge's confidence and `decay`. `weights` maps
+    A step multiplies the strength by its relation's weight, the edge's confidence and `decay` a hop. `weights` maps
     relations to numbers in [0, 1], also the reversed ones (`called by`); a reversed one that is left out
     has its relation's weight, a relation that is left out is not walked.
     """
     weight = check_weights(weights)
     moves, caps = _Moves(graph, limits, lambda relation: weight.get(relation, 0.0)), _Caps(limits)
     bar = _Bar(caps)
+    kept = dict.fromkeys(MEMBERSHIP, 1.0) if limits.free_members else {}
     heap: list[tuple[_Key, int, Visit]] = []
     best: dict[str, float] = {}
     settled: set[str] = set()
@@ -214,9 +215,11 @@ def best_first(
         settled.add(visit.id)
         if caps.take(visit.chunk):
             taken.append(visit)
-        step = {name: visit.strength * value * decay for name, value in weight.items()}
-        for other, chunk, hops, edge in moves(visit, settled, [n for n, most in step.items() if most < bar.least]):
-            push(Visit(other, chunk, step[edge[0]] * edge[1], hops, visit, edge))
+        most = {name: visit.strength * value for name, value in weight.items()}
+        hopeless = [name for name, strength in most.items() if strength * kept.get(name, decay) < bar.least]
+        for other, chunk, hops, edge in moves(visit, settled, hopeless):
+            strength = most[edge[0]] * edge[1] * decay ** (hops - visit.hops)
+            push(Visit(other, chunk, strength, hops, visit, edge))
     return taken
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent / "dispatch"))
 
+from base import Stage  # noqa: E402
 from handler import handle_request  # noqa: E402
 from monitor import format_uptime, health_report, request_rate  # noqa: E402
 from settings import load_settings  # noqa: E402
@@ -24,11 +25,14 @@ class Service(unittest.TestCase):
         admission = Admission(["ada"])
         with self.assertRaises(PermissionError):
             admission.apply({"user": "eve"})
-        self.assertEqual(admission.done, 0)
 
-    def test_the_journal_takes_admitted_items_only(self):
-        with self.assertRaises(TypeError):
-            Journal([]).apply({"user": "ada", "text": "hello"})
+    def test_the_journal_numbers_what_passes(self):
+        lines = []
+        self.assertEqual(Journal(lines).apply({"user": "ada", "text": "hello"})["number"], 1)
+        self.assertEqual(lines, ["ada: hello"])
+
+    def test_a_plain_stage_changes_nothing(self):
+        self.assertEqual((Stage().apply(7), Stage().label()), (7, "stage"))
 
     def test_broken_lines_are_refused(self):
         with self.assertRaises(ValueError):

@@ -1,21 +1,22 @@
-"""A socket server around the handler."""
+"""A socket around the handler."""
 
-import socketserver
+import asyncio
 
 from handler import handle_request
 from settings import load_settings
 
 
-class LineServer(socketserver.StreamRequestHandler):
+async def talk(reader, writer):
     """One connection: answer line after line until the client hangs up."""
+    while line := await reader.readline():
+        writer.write(handle_request(line))
+        await writer.drain()
+    writer.close()
 
-    def handle(self):
-        for line in self.rfile:
-            self.wfile.write(handle_request(line))
 
-
-def serve():
+async def serve():
     """Listen until interrupted."""
     settings = load_settings()
-    with socketserver.TCPServer((settings["host"], settings["port"]), LineServer) as server:
-        server.serve_forever()
+    server = await asyncio.start_server(talk, settings["host"], settings["port"])
+    async with server:
+        await server.serve_forever()
