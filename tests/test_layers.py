@@ -17,7 +17,7 @@ LAYERS = (
     ("text", "parsing", "ranking", "words", "termcounts"),
     ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "limits", "walk", "packing"),
     ("graph", "graph_text", "hybrid"),
-    ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases"),
+    ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases", "graph_oracle"),
     ("knowledge_base", "saving"),
     ("ablation",),
     ("show", "cli", "launch"),
