@@ -14,6 +14,9 @@ ALIASES = {"hybrid": "method", "steer": "boost"}
 """Other words for a control in `show=`."""
 
 LABEL = {"description_width": "initial"}
+BESIDE = {"method": "Search by", "around": "Graph around"}
+"""Labels set beside their buttons by hand: ipywidgets puts them above."""
+
 DRAWN = ("calls", "inherits", "overrides")
 """Relations drawn at first: the ones that say most and crowd least."""
 
@@ -45,9 +48,7 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
     Raises TypeError for a preset that is no control, ValueError for a value that a control does not offer.
     """
     made = {
-        "method": widgets.ToggleButtons(
-            options=["hybrid", "dense", "keyword"], description="Search by", value="hybrid"
-        ),
+        "method": widgets.ToggleButtons(options=["hybrid", "dense", "keyword"], value="hybrid"),
         "k": widgets.BoundedIntText(value=10, min=1, max=50, description="Results"),
         "namespace": widgets.Combobox(
             options=tuple(n for n in choices.namespaces if n), placeholder="all folders", description="Only in"
@@ -68,10 +69,10 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
         ),
         "resolver": widgets.Dropdown(options=RESOLVERS, description="Edges drawn, resolved by"),
         "relations": widgets.SelectMultiple(options=RELATIONS, value=DRAWN, rows=6, description="Relations drawn"),
-        "around": widgets.ToggleButtons(options=["results", "selected"], description="Graph around", value="results"),
+        "around": widgets.ToggleButtons(options={"the results": "results", "the selected": "selected"}),
     }
     for name, control in made.items():
-        control.style = LABEL if not isinstance(control, widgets.ToggleButtons) else LABEL | {"button_width": "auto"}
+        control.style = {"button_width": "auto"} if name in BESIDE else LABEL
         control.layout = widgets.Layout(width="auto", **_extra(name))
         if hasattr(control, "continuous_update"):
             control.continuous_update = False
@@ -114,6 +115,13 @@ def _to_widget(control: widgets.Widget, value: Any) -> Any:
     if isinstance(control, widgets.Text) and not isinstance(value, str):
         return "" if value is None else ", ".join(value)
     return value
+
+
+def field(name: str, control: widgets.Widget) -> widgets.Widget:
+    """A control with its label, in one line."""
+    if name not in BESIDE:
+        return control
+    return widgets.HBox([widgets.Label(BESIDE[name]), control], layout=widgets.Layout(align_items="center"))
 
 
 def search_arguments(made: Mapping[str, widgets.Widget]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ from codekb.markup import annotation, path_of
 from codekb.priors import NAMES
 from codekb.ranking import Hit, Ranking
 from codekb.show import graph, results
-from codekb.show.controls import Choices, build_controls, names_shown, search_arguments
-from codekb.show.neighbourhood import around
+from codekb.show.controls import Choices, build_controls, field, names_shown, search_arguments
+from codekb.show.neighbourhood import MAX_SIDE, around
 from codekb.show.source import source_html
 from codekb.show.sources import LoadPanel
 
@@ -28,6 +29,8 @@ DRAWN_ONLY = frozenset({"resolver", "relations", "around"})
 """Controls that change the picture and not the ranking."""
 
 SOURCE_HEIGHT = "320px"
+MIN_SIDE = 6
+"""Neighbours a side around few results; around more, as many as there are results."""
 
 
 class Explorer(widgets.VBox):  # type: ignore[misc]
@@ -43,6 +46,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.kb = kb
         self.ranking = Ranking([], query=query)
         self.selected = ""
+        self._counted: tuple[object, Counter[str]] = (None, Counter())
         self.controls = build_controls(Choices(kb.corpus.namespaces, NAMES), preset)
         self.query = widgets.Text(
             value=query, placeholder="What should the code do?", continuous_update=False, layout={"width": "auto"}
@@ -82,17 +86,17 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
 
     def _laid_out(self, shown: Sequence[str]) -> list[widgets.Widget]:
         row = widgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 14px")
-        others = [control for name, control in self.controls.items() if name not in shown]
+        others = [field(name, control) for name, control in self.controls.items() if name not in shown]
         more = widgets.Accordion(
             [widgets.Box(others, layout=row), self.load],
             titles=("All controls", "Index another folder or package; choose the encoder"),
         )
-        left = widgets.Box([self.results], layout=widgets.Layout(width="45%", display="block"))
-        right = widgets.Box([self.graph], layout=widgets.Layout(width="55%", display="block"))
+        left = widgets.Box([self.results], layout=widgets.Layout(width="41%", display="block"))
+        right = widgets.Box([self.graph], layout=widgets.Layout(width="59%", display="block"))
         self.source.layout = widgets.Layout(max_height=SOURCE_HEIGHT, overflow="auto", border_top="1px solid #8884")
         return [
             self.query,
-            widgets.Box([self.controls[name] for name in shown], layout=row),
+            widgets.Box([field(name, self.controls[name]) for name in shown], layout=row),
             widgets.HBox([left, right], layout=widgets.Layout(grid_gap="8px", overflow="hidden")),
             self.source,
             more,
@@ -129,7 +133,10 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         try:
             alone = self.controls["around"].value == "selected" and self.kb.corpus.get(self.selected) is not None
             hits: Sequence[Hit] = [Hit(self.kb.corpus[self.selected], 0.0)] if alone else self._hits()
-            view = around(self._code_graph(), hits, relations=self.controls["relations"].value)
+            ranks = {hit.chunk.id: n for n, hit in enumerate(self.ranking, 1)}
+            side = MAX_SIDE if alone else max(MIN_SIDE, len(hits))
+            relations = self.controls["relations"].value
+            view = around(self._code_graph(), hits, relations=relations, max_side=side, ranks=ranks)
             self.graph.selected = self.selected
             self.graph.payload = graph.payload(view, edge_labels=alone)
         except Exception as error:  # a widget has no other place for it
@@ -150,13 +157,20 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             chunk.code, chunk.language, query=self.query.value, first_line=chunk.start_line
         )
 
+    def _unresolved(self) -> Counter[str]:
+        """References of each chunk that the drawn graph could not resolve, counted once a graph."""
+        code = self._code_graph()
+        if self._counted[0] is not code:
+            self._counted = (code, Counter(source for source, _, _ in code.graph.get("unresolved", ())))
+        return self._counted[1]
+
     def _degrees(self, chunk_id: str) -> str:
         code = self._code_graph()
         if chunk_id not in code:
             return ""
         callers = sum(d["relation"] == "calls" for _, _, d in code.in_edges(chunk_id, data=True))
         callees = sum(d["relation"] == "calls" for _, _, d in code.out_edges(chunk_id, data=True))
-        open_calls = sum(source == chunk_id for source, _, _ in code.graph.get("unresolved", ()))
+        open_calls = self._unresolved()[chunk_id]
         unknown = f", {open_calls} names in it unresolved" if open_calls else ""
         return f"called by {callers}, calls {callees} in this code base{unknown}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from codekb.chunks import Chunk
 from codekb.show.neighbourhood import Line, Neighbourhood, Spot
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ RELATION_COLOURS = {
 SURE = 0.75
 """Edges of less confidence are dashed: they may be wrong."""
 
-NAME_LENGTH = 26
+NAME_LENGTH = 23
 OPTIONS = {
     "physics": {"enabled": False},
     "interaction": {
@@ -54,16 +56,16 @@ def network(view: Neighbourhood, *, edge_labels: bool = False) -> Network:
     from pyvis.network import Network
 
     net = Network(directed=True, cdn_resources="in_line")
+    column = {spot.chunk.id: spot.x for spot in view.spots}
     for spot in view.spots:
         net.add_node(spot.chunk.id, **_node(spot))
     for line in view.lines:
-        net.add_edge(line.source, line.target, **_edge(line, edge_labels))
+        net.add_edge(line.source, line.target, **_edge(line, edge_labels), **_bend(line, column))
     return net
 
 
 def _node(spot: Spot) -> dict[str, Any]:
     _, fill, border, radius = ROLES[spot.role]
-    name = spot.chunk.qualname if spot.chunk.kind != "module" else spot.chunk.path.rsplit("/", 1)[-1]
     number = f"{spot.rank}  " if spot.rank else ""
     style = {"background": fill, "border": border, "highlight": {"background": fill, "border": "#1f2933"}}
     style["hover"] = {"background": "#ffffff", "border": border}
@@ -73,7 +75,7 @@ def _node(spot: Spot) -> dict[str, Any]:
         spot.chunk.signature.splitlines()[0][:90] if spot.chunk.signature else "",
     ]
     return {
-        "label": number + _short(name),
+        "label": number + _short(spot.chunk),
         "title": "\n".join(part for part in [*about, ROLES[spot.role][0]] if part),
         "shape": "box",
         "color": style,
@@ -85,9 +87,16 @@ def _node(spot: Spot) -> dict[str, Any]:
     }
 
 
-def _short(name: str) -> str:
-    """A long dotted name by its end, which tells more: `…ryLongClass.method`."""
-    return name if len(name) <= NAME_LENGTH else "…" + name[1 - NAME_LENGTH :]
+def _short(chunk: Chunk) -> str:
+    """The dotted name where it fits, else the last part, else that cut in the middle."""
+    if chunk.kind == "module":
+        return _cut(chunk.path.rsplit("/", 1)[-1])
+    return chunk.qualname if len(chunk.qualname) <= NAME_LENGTH else _cut(chunk.name)
+
+
+def _cut(name: str) -> str:
+    half = NAME_LENGTH // 2
+    return name if len(name) <= NAME_LENGTH else f"{name[:half]}…{name[-half:]}"
 
 
 def _edge(line: Line, labels: bool) -> dict[str, Any]:
@@ -100,8 +109,15 @@ def _edge(line: Line, labels: bool) -> dict[str, Any]:
     }
     if labels:
         look["label"] = f"{line.confidence:.2f}"
-        look["font"] = {"size": 10, "color": "#6b7785", "strokeWidth": 3, "strokeColor": "#ffffff", "align": "middle"}
+        look["font"] = {"size": 12, "color": "#6b7785", "strokeWidth": 3, "strokeColor": "#ffffff", "align": "middle"}
     return look
+
+
+def _bend(line: Line, column: Mapping[str, float]) -> dict[str, Any]:
+    """An edge within a column goes round the boxes between its ends."""
+    if column[line.source] != column[line.target] or line.source == line.target:
+        return {}
+    return {"smooth": {"enabled": True, "type": "curvedCW", "roundness": 0.9}}
 
 
 def payload(view: Neighbourhood, *, edge_labels: bool = False) -> dict[str, Any]:

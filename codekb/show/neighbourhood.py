@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ MAX_SIDE = 14
 PER_HIT = 2
 """In a graph around many hits each gets this many neighbours a side before any gets more."""
 
-COLUMN_GAP, ROW_GAP = 270, 40
+COLUMN_GAP, ROW_GAP = 225, 40
 """Distances in the units of vis-network, pixels at scale one."""
 
 
@@ -56,12 +56,18 @@ class Neighbourhood:
 
 
 def around(
-    graph: nx.MultiDiGraph, hits: Sequence[Hit], *, relations: Collection[str] = ("calls",), max_side: int = MAX_SIDE
+    graph: nx.MultiDiGraph,
+    hits: Sequence[Hit],
+    *,
+    relations: Collection[str] = ("calls",),
+    max_side: int = MAX_SIDE,
+    ranks: Mapping[str, int] | None = None,
 ) -> Neighbourhood:
     """Hits in the middle column by rank, what leads to them on the left, what they lead to on the right.
 
     A hit that the graph brought in stands on the side it was reached over. Hits that the graph does not know are
-    drawn without edges. Side columns are ordered so that edges cross little; ties by id.
+    drawn without edges. Side columns are ordered so that edges cross little; ties by id. `ranks` gives the numbers to
+    show (None: the order of `hits`).
     """
     ids = {hit.chunk.id for hit in hits}
     left, hidden_left = _neighbours(graph, hits, ids, relations, incoming=True, limit=max_side)
@@ -76,7 +82,8 @@ def around(
     places = dict(height)
     for side, members in columns:
         places.update(_column(height, members, side, hits, graph))
-    ranks = {hit.chunk.id: n for n, hit in enumerate(hits, 1)}
+    if ranks is None:
+        ranks = {hit.chunk.id: n for n, hit in enumerate(hits, 1)}
     chunks = {hit.chunk.id: hit.chunk for hit in hits}
     roles = {hit.chunk.id: "reached" if hit.via else "match" for hit in hits}
     roles.update(dict.fromkeys(left, "caller"))
@@ -109,7 +116,7 @@ def _neighbours(
     every = [i for found in lists for i in found if i not in taken]
     chosen = dict.fromkeys(i for found in lists for i in found[:PER_HIT] if i not in taken)
     chosen.update(dict.fromkeys(every))
-    picked = list(chosen)[:limit]
+    picked = sorted(chosen, key=lambda i: _is_test(graph, i))[:limit]  # stable: tests go last
     return picked, len(chosen) - len(picked)
 
 
@@ -121,7 +128,11 @@ def _of(graph: nx.MultiDiGraph, node: str, relations: Collection[str], incoming:
         other = source if incoming else target
         if other != node and data["relation"] in relations:
             best[other] = max(best.get(other, 0.0), data["confidence"])
-    return sorted(best, key=lambda i: ("test" in graph.nodes[i]["chunk"].marks, -best[i], i))
+    return sorted(best, key=lambda i: (_is_test(graph, i), -best[i], i))
+
+
+def _is_test(graph: nx.MultiDiGraph, node: str) -> bool:
+    return "test" in graph.nodes[node]["chunk"].marks
 
 
 def _column(

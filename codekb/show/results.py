@@ -12,6 +12,9 @@ from codekb.markup import annotation, method_colours, path_of, score_format, sha
 from codekb.ranking import Hit, Ranking
 
 MATCH_COLOUR, REACHED_COLOUR = "var(--jp-ui-font-color2,#666)", "#3f9b6c"
+MAX_PLACE = 40
+"""Characters of a path that fit on one line of the list."""
+
 MAX_NAME = 120
 """Longer names are cut in the list; the source pane shows them whole."""
 
@@ -43,12 +46,21 @@ def _row(hit: Hit, rank: str, form: str) -> dict[str, Any]:
         "tag": f"[{annotation(hit)}]",
         "tag_colour": REACHED_COLOUR if hit.via else MATCH_COLOUR,
         "path": path_of(hit),
-        "where": f"{hit.chunk.location}{'  · ' + ', '.join(hit.chunk.marks) if hit.chunk.marks else ''}",
+        "where": _end(hit.chunk.location),
+        "where_full": " · ".join([hit.chunk.location, *hit.chunk.marks]),
         "why": " · ".join(hit.why),
         "score": f"{hit.score:{form}}",
         "shares": [[part, float(value)] for part, value in hit.parts.items()],
         "share_text": shares_text(hit, form),
     }
+
+
+def _end(location: str) -> str:
+    """A long location by its end: whole segments, the first ones left out."""
+    if len(location) <= MAX_PLACE:
+        return location
+    tail = location[-MAX_PLACE:]
+    return "…" + tail[max(tail.find("/"), 0) :]
 
 
 def failure(error: Exception) -> dict[str, Any]:

@@ -85,6 +85,8 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
                 raise ValueError(
                     f"{kb.corpus.root} holds no Python or Go function; {len(kb.corpus.skipped)} entries skipped"
                 )
+            self._step("building the call graph", 0, 1)
+            kb.graph  # noqa: B018  (built here, while the progress is on show)
             self.kb = kb
             self.report.value = report_html(self.kb.corpus)
             self._loaded(self.kb)

@@ -6,22 +6,23 @@ const STYLE = `
  border-bottom:1px solid var(--jp-border-color3,#ddd);white-space:pre-wrap}
 .ckb-results .sub{font-weight:600;border-top:1px solid var(--jp-border-color2,#ccc)}
 .ckb-results .error{padding:8px;white-space:pre-wrap;color:var(--jp-error-color1,#b71c1c)}
-.ckb-results .row{display:grid;grid-template-columns:22px 1fr 128px;gap:0 8px;padding:5px 8px;cursor:pointer;
+.ckb-results .row{display:grid;grid-template-columns:20px minmax(0,1fr) 96px;gap:0 8px;padding:5px 8px;cursor:pointer;
  border-bottom:1px solid var(--jp-border-color3,#ddd);outline:none}
 .ckb-results .row:hover{background:var(--jp-layout-color2,#f3f3f3)}
-.ckb-results .row.on{background:var(--jp-layout-color3,#e4e7eb);box-shadow:inset 3px 0 var(--jp-brand-color1,#2196f3)}
+.ckb-results .row.on{background:color-mix(in srgb,var(--jp-brand-color1,#2196f3) 13%,transparent);box-shadow:inset 3px 0 var(--jp-brand-color1,#2196f3)}
 .ckb-results .row:focus-visible{box-shadow:inset 0 0 0 2px var(--jp-brand-color1,#2196f3)}
 .ckb-results .n{text-align:right;color:var(--jp-ui-font-color2,#666)}
 .ckb-results .name{overflow-wrap:anywhere}
-.ckb-results .name b{margin-right:6px}
-.ckb-results .tag{display:inline-block;font-size:10.5px;padding:0 5px;border-radius:8px;border:1px solid;line-height:15px;
- max-width:100%;box-sizing:border-box;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;vertical-align:bottom}
-.ckb-results .where,.ckb-results .why{color:var(--jp-ui-font-color2,#666);font-size:11px;overflow-wrap:anywhere}
+.ckb-results .tag{display:inline-block;font-size:10.5px;padding:0 5px;border-radius:8px;border:1px solid;line-height:14px;
+ margin-right:6px;max-width:60%;box-sizing:border-box;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;vertical-align:bottom}
+.ckb-results .where{color:var(--jp-ui-font-color2,#666);font-size:11px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.ckb-results .why{display:none;color:var(--jp-ui-font-color2,#666);font-size:11px;grid-column:2/4}
+.ckb-results .row.on .why{display:block}
 .ckb-results .score{text-align:right;font-variant-numeric:tabular-nums;font-weight:600}
 .ckb-results .bar{display:flex;height:7px;margin-top:4px;border-radius:2px;overflow:hidden;background:var(--jp-layout-color2,#eee)}
 .ckb-results .bar i{display:block;height:100%}
 .ckb-results .bar i.minus{background-image:repeating-linear-gradient(45deg,#c0504d 0 2px,transparent 2px 4px)}
-.ckb-results .key{display:flex;flex-wrap:wrap;gap:2px 10px;padding:5px 8px;font-size:11px}
+.ckb-results .key{display:flex;flex-wrap:wrap;gap:2px 10px;padding:3px 0 0;font-size:11px}
 .ckb-results .key i{display:inline-block;width:10px;height:8px;border-radius:2px;margin-right:4px}
 `;
 
@@ -54,11 +55,14 @@ function line(row, { best, colours }, choose) {
   const tag = make("span", "tag", row.tag);
   tag.style.color = row.tag_colour;
   if (row.path) tag.title = row.path;
-  name.append(make("b", "", row.name), tag, make("div", "where", row.where));
-  if (row.why) name.append(make("div", "why", row.why));
+  const where = make("div", "where");
+  where.append(tag, document.createTextNode(row.where));
+  where.title = row.where_full;
+  name.append(make("b", "", row.name), where);
   const figures = make("div");
   figures.append(make("div", "score", row.score), shares(row, best, colours));
   item.append(make("div", "n", row.rank), name, figures);
+  if (row.why) item.append(make("div", "why", row.why));
   item.onclick = () => choose(row.id);
   item.onkeydown = (event) => {
     const rows = [...item.parentNode.querySelectorAll(".row")];
@@ -105,7 +109,7 @@ function render({ model, el }) {
       item.append(dot, document.createTextNode(name));
       key.append(item);
     }
-    parts.push(key);
+    parts[0].append(key);
     root.replaceChildren(...parts);
     root.scrollTop = 0;
     mark();

@@ -1,0 +1,113 @@
+"""What is drawn around a ranking, and as which pyvis network: roles, places, caps, plain text, no network access."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from codekb.chunks import Chunk
+from codekb.ranking import Hit, Step
+from codekb.show.graph import GraphView, payload
+from codekb.show.neighbourhood import around
+
+
+def chunk(name: str, marks: tuple[str, ...] = ()) -> Chunk:
+    return Chunk(
+        f"m.py::{name}", "function", name, name, "", "m.py", 1, 2, "python", f"def {name}()", "", "", (), marks
+    )
+
+
+def graph(*edges: tuple[str, str, str, float], tests: tuple[str, ...] = ()) -> nx.MultiDiGraph:
+    made = nx.MultiDiGraph()
+    for name in sorted({n for a, b, _, _ in edges for n in (a, b)}):
+        made.add_node(f"m.py::{name}", chunk=chunk(name, ("test",) if name in tests else ()))
+    for a, b, relation, confidence in edges:
+        made.add_edge(
+            f"m.py::{a}", f"m.py::{b}", key=relation, relation=relation, confidence=confidence,
+            reason="imported name", line=7, lines=[7],
+        )  # fmt: skip
+    return made
+
+
+CODE = graph(("main", "connect", "calls", 1.0), ("connect", "retry", "calls", 0.5), ("connect", "Base", "uses", 1.0))
+
+
+def roles(view) -> dict[str, str]:
+    return {spot.chunk.name: spot.role for spot in view.spots}
+
+
+def test_callers_stand_left_and_callees_right_of_a_match():
+    view = around(CODE, [Hit(chunk("connect"), 1.0)])
+    assert roles(view) == {"main": "caller", "connect": "match", "retry": "callee"}
+    x = {spot.chunk.name: spot.x for spot in view.spots}
+    assert x["main"] < x["connect"] < x["retry"]
+    assert [(e.source, e.target) for e in view.lines] == [
+        ("m.py::connect", "m.py::retry"),
+        ("m.py::main", "m.py::connect"),
+    ]
+
+
+def test_hit_that_the_graph_brought_stands_on_the_side_it_was_reached_over():
+    step = Step("m.py::connect", "called by", "m.py::main", 7, 1.0, "")
+    view = around(CODE, [Hit(chunk("connect"), 1.0), Hit(chunk("main"), 0.5, via=(step,))])
+    places = {spot.chunk.name: (spot.role, spot.x < 0, spot.rank) for spot in view.spots}
+    assert places["main"] == ("reached", True, 2)
+
+
+def test_only_the_relations_asked_for_are_drawn():
+    view = around(CODE, [Hit(chunk("connect"), 1.0)], relations=("uses",))
+    assert roles(view) == {"connect": "match", "Base": "callee"}
+
+
+def test_hidden_neighbours_are_counted_and_tests_go_first():
+    many = [(f"caller{i:02}", "hub", "calls", 1.0) for i in range(9)]
+    view = around(graph(*many, tests=("caller00",)), [Hit(chunk("hub"), 1.0)], max_side=4)
+    assert view.hidden_callers == 5 and "caller00" not in roles(view)
+    assert "5 more on the left" in payload(view)["note"]
+
+
+def test_every_hit_gets_a_neighbour_before_one_gets_them_all():
+    edges = [(f"a{i}", "busy", "calls", 1.0) for i in range(9)] + [("z", "quiet", "calls", 1.0)]
+    view = around(graph(*edges), [Hit(chunk("busy"), 1.0), Hit(chunk("quiet"), 0.9)], max_side=4)
+    assert "z" in roles(view)
+
+
+def test_hit_that_the_graph_does_not_know_is_drawn_alone():
+    assert roles(around(nx.MultiDiGraph(), [Hit(chunk("lonely"), 1.0)])) == {"lonely": "match"}
+
+
+def test_no_two_boxes_share_a_place_and_the_order_is_fixed():
+    hits = [Hit(chunk(n), 1.0) for n in ("connect", "retry", "main")]
+    first, second = around(CODE, hits), around(CODE, hits)
+    assert first == second
+    assert len({(spot.x, spot.y) for spot in first.spots}) == len(first.spots)
+
+
+def test_edges_carry_relation_confidence_and_reason_and_doubtful_ones_are_dashed():
+    made = payload(around(CODE, [Hit(chunk("connect"), 1.0)]), edge_labels=True)
+    edges = {edge["to"]: edge for edge in made["edges"]}
+    assert edges["m.py::retry"]["dashes"] and not edges["m.py::connect"]["dashes"]
+    assert edges["m.py::retry"]["title"] == "calls, line 7\nconfidence 0.50: imported name"
+    assert edges["m.py::retry"]["label"] == "0.50" and edges["m.py::retry"]["arrows"]["to"]["enabled"]
+    assert {e["text"] for e in made["legend"]} >= {"found by the search", "calls →", "confidence below 0.75"}
+
+
+def test_physics_is_off_and_names_are_plain_text():
+    bad = Chunk("<b>::x", "function", "<script>", "<script>", "", "<b>", 1, 1, "python", "<img>", "", "")
+    made = payload(around(nx.MultiDiGraph(), [Hit(bad, 1.0)]))
+    assert made["options"]["physics"]["enabled"] is False
+    assert made["nodes"][0]["label"] == "1  <script>" and "font" not in made["nodes"][0].get("title", "")
+    assert "multi" not in str(made["options"].get("nodes"))  # labels are text unless font.multi is set
+
+
+def test_self_loop_is_drawn_and_an_empty_view_is_empty():
+    view = around(graph(("f", "f", "calls", 1.0)), [Hit(chunk("f"), 1.0)])
+    assert [(e.source, e.target) for e in view.lines] == [("m.py::f", "m.py::f")]
+    assert payload(around(CODE, []))["nodes"] == []
+
+
+def test_library_is_isolated_and_loads_nothing_from_elsewhere():
+    script = GraphView()._esm
+    assert script.startswith("const define=undefined, exports=undefined, module=undefined;")
+    assert "(globalThis,(function" in script and "export default" in script
+    own = script[script.index("const vis = globalThis.vis") :]
+    assert "http" not in own and "import " not in own
