@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from codekb import saving
 from codekb.chunks import Chunk, Corpus
 from codekb.encoders.base import Encoder, Vectors
 from codekb.expansion import TYPED, edge_weights, expand, one_hop, reserve
@@ -21,6 +22,8 @@ from codekb.parsing.repo import Progress, parse_repo
 from codekb.priors import CodeFacts
 from codekb.propagation import Spread
 from codekb.ranking import Ranking
+from codekb.store import disk
+from codekb.store.disk import Changes
 from codekb.text import body, enrich
 from codekb.vectors import VectorIndex, steer
 from codekb.walk import Limits
@@ -48,6 +51,10 @@ class KnowledgeBase:
         self._masks: dict[tuple[str, bool], NDArray[np.bool_] | None] = {}
         self._facts: CodeFacts | None = None
         self._spread: Spread | None = None
+        self._parse_options: dict[str, Any] = {}
+        self._parser = disk.parser_fingerprint()
+        self._stored_graphs: dict[str, bytes] = {}
+        self._saved_at: str | None = None
 
     @classmethod
     def build(
@@ -63,12 +70,39 @@ class KnowledgeBase:
         `progress(stage, done, total)` is called along the way; `parse_options` go to `parse_repo`.
         """
         kb = cls(parse_repo(path, progress=progress, **parse_options), encoder)
+        kb._parse_options = parse_options
         kb._build_default_view(progress)
         return kb
 
     def _build_default_view(self, progress: Progress | None) -> None:
         self._vectors["enriched"] = VectorIndex(self.corpus, self.encoder, enrich, progress=progress)
         self.keyword()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save everything built so far in one folder: all or nothing, under a lock, readers go on."""
+        saving.save(self, path)
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], encoder: Encoder | None = None, *, verify: bool = True
+    ) -> KnowledgeBase:
+        """A saved knowledge base; needs the encoder it was made with. Reads nothing outside the folder, runs nothing.
+
+        Raises `StoreError` (a ValueError) where the folder holds no such index, a damaged one (checksums; sizes
+        alone with `verify=False`), or vectors of another model.
+        """
+        state = disk.open(path, verify=verify)
+        kb = cls(state.corpus, encoder)
+        saving.fill(kb, state, path)
+        return kb
+
+    def update(self, root: str | os.PathLike[str] | None = None, *, progress: Progress | None = None) -> Changes:
+        """Take in what changed in the repository since (`root`: where it is now); equal to a fresh build.
+
+        Parses changed files and embeds changed functions only, forgets removed ones, and saves the result where
+        this one was opened or saved. The answer lists the paths and counts the vectors.
+        """
+        return saving.update(self, root, progress)
 
     def with_encoder(self, encoder: Encoder) -> KnowledgeBase:
         """The same corpus, words and graph with another encoder's vectors."""
@@ -83,6 +117,8 @@ class KnowledgeBase:
 
     def graph_by(self, resolve: str) -> nx.MultiDiGraph:
         """The call graph by `name`, `import`, `type` or `flow`."""
+        if resolve not in self._graphs and (stored := saving.stored_graph(self, resolve)) is not None:
+            self._graphs[resolve] = stored
         if resolve not in self._graphs:
             from codekb.graph import build_graph  # the resolvers are large, and not every search needs a graph
 
@@ -98,6 +134,11 @@ class KnowledgeBase:
         if text == "structure":
             return lambda chunk: structure(chunk, self.graph)
         raise ValueError(f"no view {text!r} of a chunk's text; there are {', '.join(VIEWS)}")
+
+    def _texts(self, text: str) -> list[str]:
+        """The texts of all functions in one view, in function order."""
+        view = self.view(text)
+        return [view(chunk) for chunk in self.corpus.functions]
 
     def vectors(self, text: str = "enriched") -> VectorIndex:
         """The dense index over one view of the text."""

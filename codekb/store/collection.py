@@ -1,7 +1,8 @@
-"""A collection of documents with chromem-go's semantics, over FAISS. No files here."""
+"""A collection of documents with chromem-go's semantics, over FAISS. Its files are elsewhere."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from codekb.store import exact, filters, intake, search
+from codekb.store import exact, filters, intake, packing, search
 from codekb.store.documents import Document, Negative, QueryOptions, Result, as_vector, checked_metadata
 from codekb.store.errors import NotFoundError, StoreError
 from codekb.store.filters import Selection, Where
@@ -55,7 +56,7 @@ class Collection:
         self.encoder = encoder
         self.strict = strict
         self.rows = Rows(factory, tune)
-        self.generation: str | None = None
+        self.saved_as: tuple[str, str] | None = None
         self._lock = threading.RLock()
         self._selections: OrderedDict[str, Selection] = OrderedDict()
 
@@ -165,12 +166,10 @@ class Collection:
         with self._lock:
             return sorted(self.rows.ids)
 
-    def count(self) -> int:
-        """The number of documents."""
-        return len(self.rows)
-
     def __len__(self) -> int:
         return len(self.rows)
+
+    count = __len__
 
     def delete(
         self,
@@ -207,6 +206,27 @@ class Collection:
         selection = self._selection(where, document)
         chosen = np.arange(len(self)) if selection is None else selection.rows
         return np.intersect1d(chosen, named).astype(np.int64) if self.strict and ids else chosen
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save everything in a folder, crash-safe. ChangedError: someone else saved it since it was opened here."""
+        with self._lock:
+            packing.save_collection(self, path)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        encoder: Encoder | None = None,
+        *,
+        verify: bool = True,
+        trust_index: bool = False,
+    ) -> Collection:
+        """A saved collection; its vectors stay on disk, mapped, and are read as queries touch them.
+
+        `verify=False` skips the checksums, which read every byte once. An approximate index is built anew on
+        the first query, unless `trust_index`: FAISS's own files are not safe to read from strangers.
+        """
+        return packing.open_collection(cls, path, encoder, verify=verify, trust_index=trust_index)
 
     def _search(self, options: QueryOptions, query: Floats) -> list[Result]:
         unwanted = as_vector(options.negative.embedding, "the negative")

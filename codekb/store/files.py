@@ -9,7 +9,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from codekb.store.errors import DamagedError, StoreError
+from codekb.store.errors import DamagedError
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HERE = -100
@@ -42,13 +42,14 @@ def read_regular(path: Path, limit: int | None = None) -> bytes:
         return file.read()
 
 
-def write_new(path: Path, data: bytes | memoryview) -> None:
-    """Write a file that must not exist yet, down to the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o600)
-    with open(descriptor, "wb", buffering=0) as file:
-        view = memoryview(data).cast("B") if len(data) else memoryview(b"")
-        for start in range(0, len(view), WRITE_BLOCK):
-            file.write(view[start : start + WRITE_BLOCK])
+def write_new(path: Path, *pieces: bytes | memoryview) -> None:
+    """Write a file that must not exist yet, piece after piece, down to the disk."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o666)
+    with open(descriptor, "wb") as file:
+        for piece in pieces:
+            for start in range(0, len(piece), WRITE_BLOCK):
+                file.write(piece[start : start + WRITE_BLOCK])
+        file.flush()
         os.fsync(file.fileno())
 
 
@@ -106,8 +107,3 @@ def _exchanged(first: Path, second: Path) -> bool:
         return False
     return int(rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)) == 0
 
-
-def need_folder(path: Path) -> None:
-    """Raise StoreError where `path` exists and is no folder."""
-    if path.exists() and not path.is_dir():
-        raise StoreError(f"{path} is a file; give the path of a folder")
