@@ -1,6 +1,7 @@
 """Question files and their errors; docstring questions and the corpus without the docstrings, Python and Go."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from codekb.questions import (
     questions_from_docstrings,
     save_questions,
 )
+
+DATA = Path(__file__).parents[1] / "data"
 
 PYTHON = '''\
 """Module words stay."""
@@ -198,3 +201,12 @@ def test_answers_must_be_chunks_of_the_corpus(corpus, tmp_path):
     assert load_questions(tmp_path / "q.json", corpus) == [good]
     with pytest.raises(ValueError, match=r"question g2: no chunk 'store.py::get' .* nearest: .*Store.get"):
         check_answers([Question("g2", "x", ("store.py::get",))], corpus)
+
+
+def test_the_questions_on_networkx_have_answers_in_the_installed_version():
+    networkx = pytest.importorskip("networkx")
+    if networkx.__version__ != "3.6.1":
+        pytest.skip(f"written for networkx 3.6.1, {networkx.__version__} is installed")
+    root = Path(networkx.__file__).parent
+    questions = load_questions(DATA / "networkx_questions.json", parse_repo(root))
+    assert len(questions) == 30
