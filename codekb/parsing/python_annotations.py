@@ -108,7 +108,7 @@ class Annotations(Expressions):
         result = self.new()
         self.annots += (result, klass)
         if var >= 0:
-            self.narrows += (result, var, klass)
+            self.narrows += (result, var, klass, 1)
         return result
 
     def narrow_by(self, test: ast.expr) -> list[tuple[str, int]]:
@@ -117,12 +117,18 @@ class Annotations(Expressions):
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             for part in test.values:
                 changed += self.narrow_by(part)
-        elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            if len(test.args) == 2 and isinstance(test.args[0], ast.Name) and self._local(test.args[0].id):
-                changed += self._narrow(test.args[0].id, test.args[1])
+        elif tested := self._tested(test):
+            changed += self._narrow(*tested)
         return changed
 
-    def _narrow(self, name: str, kinds: ast.expr) -> list[tuple[str, int]]:
+    def _tested(self, test: ast.expr) -> tuple[str, ast.expr] | None:
+        """The local name and the classes of `isinstance(name, classes)`."""
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            if len(test.args) == 2 and isinstance(test.args[0], ast.Name) and self._local(test.args[0].id):
+                return test.args[0].id, test.args[1]
+        return None
+
+    def _narrow(self, name: str, kinds: ast.expr, *, keep: bool = True) -> list[tuple[str, int]]:
         before = self.scope.env.get(name)
         if before is None:
             return []
@@ -133,10 +139,16 @@ class Annotations(Expressions):
             if klass < 0:
                 options = []
                 break
-            options.append(self.narrowed(before, klass))
+            if keep:
+                options.append(self.narrowed(before, klass))
+            elif before >= 0:
+                options = [self.new()]
+                self.narrows += (options[0], before, klass, 0)
+                before = options[0]
         del self.uses[uses:], self.found[self.scope.owner].references[references:]
         if not options:
             return []
+        before = self.scope.env[name]
         self.scope.log.append((name, before))
         self.scope.env[name] = self._union(options)
         return [(name, before)]
@@ -145,6 +157,11 @@ class Annotations(Expressions):
         """What holds where `test` is false: `if not isinstance(x, C): return` narrows what follows."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.narrow_by(test.operand)
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            for part in test.values:
+                self.narrow_not(part)
+        elif tested := self._tested(test):
+            self._narrow(*tested, keep=False)
 
 
 def _parsed(text: object) -> ast.expr | None:

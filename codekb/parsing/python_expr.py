@@ -151,9 +151,7 @@ class Expressions(Names):
             else:
                 args.append(self.value(arg))
         for keyword in node.keywords:
-            var = self.value(keyword.value)
-            if var != NOTHING:
-                kwargs.append((keyword.arg, var))
+            kwargs.append((keyword.arg, self.value(keyword.value)))
         return self.call_fact(func, args, kwargs, line, text)
 
     def call_fact(self, func: int, args: list[Any], kwargs: list[tuple[str | None, int]], line: int, text: str) -> int:
@@ -166,8 +164,6 @@ class Expressions(Names):
             func = self.load(self.cell("list"), "sort", line)
             args = [NOTHING]
         result = self.new()
-        while args and args[-1] == NOTHING:
-            args.pop()
         self.calls.append((result, func, args, kwargs, owner, line, text))
         return result
 
@@ -265,8 +261,8 @@ class Expressions(Names):
                 var = self.expr(element)
                 if var >= 0:
                     items.append([position if node.__class__ is not ast.Set else None, var])
-        if not items and node.__class__ is ast.Tuple:
-            return NOTHING
+        if not items and (node.elts or node.__class__ is ast.Tuple):
+            return NOTHING  # only plain data
         return self.box(items, len(node.elts))
 
     def box(self, items: list[Any], length: int = -1) -> int:
@@ -286,7 +282,7 @@ class Expressions(Names):
             var = self.value(value)
             if var >= 0:
                 items.append([constant, var])
-        return self.box(items)
+        return self.box(items) if items or not node.keys else NOTHING
 
     def key(self, node: ast.expr) -> Any:
         """A constant key as it is, `["var", n]` for a variable one, None when nothing is known."""
@@ -424,7 +420,7 @@ class Expressions(Names):
         self.scope.log[mark:] = [entry for entry in self.scope.log[mark:] if entry[0] not in saved]
         if bound is not None:
             self.bound -= saved.keys() - bound
-        return self.box([[None, result]] if result >= 0 else [])
+        return self.box([[None, result]]) if result >= 0 else NOTHING
 
     def assign(self, target: ast.expr, var: int) -> None:
         raise NotImplementedError
@@ -444,7 +440,9 @@ class Expressions(Names):
     def yields(self, node: ast.Yield) -> int:
         var = self.value(node.value) if node.value is not None else NOTHING
         self.copy(self._yield_var(), var)
-        return NOTHING
+        if self.scope.sent < 0:
+            self.scope.sent = self.new()
+        return self.scope.sent
 
     def yields_from(self, node: ast.YieldFrom) -> int:
         self.copy(self._yield_var(), self.iterate(self.expr(node.value), node.lineno))

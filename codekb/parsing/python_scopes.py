@@ -24,8 +24,8 @@ class Scope:
     """One module, class, function or lambda body: the versions of its names."""
 
     __slots__ = (
-        "around", "cells", "dead", "env", "first", "globals", "index", "kind", "log", "loops", "nonlocals",
-        "owner", "params", "passed", "ret", "versions", "yielded",
+        "around", "cells", "dead", "env", "first", "globals", "guard", "guarded", "index", "kind", "log", "loops", "nonlocals",
+        "owner", "params", "passed", "ret", "sent", "versions", "yielded",
     )  # fmt: skip
 
     def __init__(self, kind: str, index: int, owner: int, around: Scope | None) -> None:
@@ -45,7 +45,10 @@ class Scope:
         self.passed: set[int] = set()  # positions of parameters that are returned as they came
         self.ret = NOTHING
         self.yielded = NOTHING
+        self.sent = NOTHING  # what a `yield` expression gives
         self.first = NOTHING
+        self.guard: tuple[int, bool] | None = None  # (position, is None) of the parameter that was tested on the way here
+        self.guarded: dict[tuple[int, bool], int] = {}  # results that are only returned under such a test
 
 
 class Loop:

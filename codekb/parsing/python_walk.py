@@ -147,8 +147,12 @@ class Walk(Annotations):
         star = self.new() if args.vararg else NOTHING
         double = self.new() if args.kwarg else NOTHING
         defaults = [*args.defaults]
-        for (_, var), default in zip(positional[len(positional) - len(defaults) :], defaults, strict=True):
-            self.copy(var, self.value(default))
+        given: list[list[int]] = []
+        for position, default in enumerate(defaults, len(positional) - len(defaults)):
+            source = self.value(default)
+            self.copy(positional[position][1], source)
+            if source >= 0:
+                given.append([position, source])
         for (_, var), default in zip(keyword, args.kw_defaults, strict=True):
             if default is not None:
                 self.copy(var, self.value(default))
@@ -178,6 +182,9 @@ class Walk(Annotations):
             (),
             holder,
             sorted(flags),
+            NOTHING,
+            given,
+            (),
         ]
         self.functions.append(fact)
         self.later.append((scope, node, fact))
@@ -200,6 +207,8 @@ class Walk(Annotations):
             self.block(node.body)
         fact[7] = scope.yielded
         fact[8] = sorted(scope.passed)
+        fact[11] = scope.sent
+        fact[13] = [[position, none, var] for (position, none), var in scope.guarded.items()]
         self.scope = self.module
 
     def _annotate(self, scope: Scope, node: Function, fact: list[Any]) -> None:
@@ -224,7 +233,10 @@ class Walk(Annotations):
         bases = []
         for base in node.bases:
             inner = base.value if isinstance(base, ast.Subscript) else base
-            bases.append((self.expr(base), dotted(inner), base.lineno))
+            var = self.expr(inner)
+            if inner is not base:
+                self.visit_children(base.slice)  # type: ignore[attr-defined]
+            bases.append((var, dotted(inner), base.lineno))
         for keyword in node.keywords:
             self.expr(keyword.value)
         outer = self.scope
@@ -384,16 +396,35 @@ class Walk(Annotations):
     def if_(self, node: ast.If) -> None:
         scope = self.scope
         self.expr(node.test)
-        was_dead, mark = scope.dead, len(scope.log)
+        was_dead, mark, outer = scope.dead, len(scope.log), scope.guard
+        guard = outer or self._none_test(node.test)
+        opposite = outer or (guard and (guard[0], not guard[1]))
+        scope.guard = guard
         self.narrow_by(node.test)
         self.block(node.body)
         body_dead, scope.dead = scope.dead, was_dead
         body = self.undo(mark)
+        scope.guard = opposite
         self.narrow_not(node.test)
         self.block(node.orelse)
         else_dead, scope.dead = scope.dead, was_dead
         other = self.undo(mark)
+        scope.guard = outer if body_dead == else_dead else opposite if body_dead else guard
         self._join([(body, body_dead), (other, else_dead)], open_end=False)
+
+    def _none_test(self, test: ast.expr) -> tuple[int, bool] | None:
+        """The parameter that `p is None`, `p is not None`, `p` or `not p` asks for, and whether it is None if true."""
+        none = False
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, none = test.operand, True
+        elif isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot) and len(test.ops) == 1:
+            right = test.comparators[0]
+            if not (isinstance(right, ast.Constant) and right.value is None):
+                return None
+            test, none = test.left, isinstance(test.ops[0], ast.Is)
+        if isinstance(test, ast.Name) and (position := self.scope.params.get(self.scope.env.get(test.id, NOTHING))) is not None:
+            return position, none
+        return None
 
     def _join(self, branches: list[tuple[dict[str, int], bool]], *, open_end: bool) -> None:
         """Names after branches; a branch that was left does not count, unless all were."""
@@ -405,22 +436,27 @@ class Walk(Annotations):
             self.scope.dead = True
 
     def for_(self, node: ast.For | ast.AsyncFor) -> None:
+        guard = self.scope.guard
         element = self.iterate(self.expr(node.iter), node.iter.lineno)
         mark = self.enter_loop()
         self.assign(node.target, element)
         self.block(node.body)
         self.leave_loop(mark)
         self.block(node.orelse)
+        self.scope.guard = guard
 
     def while_(self, node: ast.While) -> None:
+        guard = self.scope.guard
         mark = self.enter_loop()
         self.expr(node.test)
         self.narrow_by(node.test)
         self.block(node.body)
         self.leave_loop(mark)
         self.block(node.orelse)
+        self.scope.guard = guard
 
     def try_(self, node: Any) -> None:
+        guard = self.scope.guard
         scope = self.scope
         was_dead, mark = scope.dead, len(scope.log)
         self.block(node.body)
@@ -438,6 +474,7 @@ class Walk(Annotations):
             branches.append((self.undo(mark), dead))
         self._join(branches, open_end=False)
         self.block(node.finalbody)
+        self.scope.guard = guard
 
     def _caught(self, handler: ast.ExceptHandler) -> int:
         if handler.type is None:
@@ -524,6 +561,10 @@ class Walk(Annotations):
         position = scope.params.get(var)
         if position is not None:
             scope.passed.add(position)
+        elif scope.guard is not None and var >= 0:
+            if scope.guard not in scope.guarded:
+                scope.guarded[scope.guard] = self.new()
+            self.copy(scope.guarded[scope.guard], var)
         else:
             self.copy(scope.ret, var)
 

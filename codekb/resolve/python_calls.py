@@ -105,14 +105,46 @@ class Calls(Containers):
             self.add(result, self.values.of(GENERATOR, function.chunk))
         else:
             self.copy(function.ret, result)
+        for position, none, var in function.guarded:
+            if self._is_given(function, site, position, receiver) is not none:
+                self.copy(var, result)
         for position in function.passed:
-            shifted = position - (1 if receiver >= 0 else 0)
-            if shifted < 0:
-                self.add(result, receiver)
-            elif shifted < len(site.args) and site.args[shifted].__class__ is int:
-                self.copy(site.args[shifted], result)
-            else:
-                self.copy(function.positional[position], result)
+            self._give_back_argument(function, site, position, receiver)
+
+    def _is_given(self, function: Function, site: Site, position: int, receiver: int) -> bool | None:
+        """Whether the call gives this parameter a value that is not None; None for unknown."""
+        shifted = position - (1 if receiver >= 0 else 0)
+        given = site.args[: shifted + 1]
+        if shifted < 0 or any(arg.__class__ is list for arg in given):
+            return None
+        if len(given) > shifted:
+            return None if given[shifted] == -1 else True
+        var = function.positional[position]
+        for name, source in site.kwargs:
+            if name is None or (function.parameter(name) == var and source == -1):
+                return None
+            if function.parameter(name) == var:
+                return True
+        return None if position in function.defaults else False
+
+    def _give_back_argument(self, function: Function, site: Site, position: int, receiver: int) -> None:
+        """A parameter that is returned as it came: what was given here, not what all callers give."""
+        result = site.result
+        shifted = position - (1 if receiver >= 0 else 0)
+        if shifted < 0:
+            self.add(result, receiver)
+            return
+        given = site.args[: shifted + 1]
+        if any(arg.__class__ is list for arg in given):
+            self.copy(function.positional[position], result)
+        elif len(given) > shifted:
+            self.copy(given[shifted], result)
+        else:
+            var = function.positional[position]
+            named = [source for name, source in site.kwargs if name is not None and function.parameter(name) == var]
+            self.copy(named[0] if named else function.defaults.get(position, -1), result)
+            if any(name is None for name, _ in site.kwargs):
+                self.copy(var, result)
 
     # arguments
 
@@ -134,6 +166,8 @@ class Calls(Containers):
         for name, var in site.kwargs:
             if name is None:
                 self._bind_double(function, var, shift)
+                continue
+            if var == -1:
                 continue
             target = function.parameter(name)
             if target >= 0:
@@ -193,9 +227,10 @@ class Calls(Containers):
         made = self.values.of(INSTANCE, chunk)
         if site.decorated >= 0 and not self.types:
             return
-        if self.types and site.result >= 0 and not self._is_metaclass(chunk):
-            self.add(site.result, made)
         constructors = [name for name in ("__new__", "__init__") if self.defines(chunk, name)]
+        made_here = "__new__" not in constructors and not self._is_metaclass(chunk)
+        if self.types and site.result >= 0 and made_here:
+            self.add(site.result, made)
         if "__init__" not in constructors:
             self.edge(site, chunk, "constructor")
         for name in constructors:
@@ -213,7 +248,7 @@ class Calls(Containers):
     def _construct(self, site: Site, value: int, made: int, name: str) -> None:
         receiver = made if name == "__init__" and self.types else value
         inner = self.renamed(site, "constructor")
-        inner.result = -1
+        inner.result = site.result if name == "__new__" else -1
         attr = next(
             self.program.classes[one].attrs[name]
             for one in self.program.mro(self.values.first[value])

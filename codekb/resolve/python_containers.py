@@ -83,7 +83,7 @@ class Containers(Attributes):
             if len(item) == 3:
                 self.wait(source, (SPREAD, box, key))
             else:
-                self.put(box, key, source)
+                self.put(box, None if key.__class__ is list else key, source)
         self.add(var, value)
 
     def on_spread(self, task: tuple[Any, ...], values: list[int]) -> None:

@@ -85,14 +85,14 @@ class Operators(Library):
                 self.add(task[1], self.values.of(LIBRARY_OBJECT, self.values.first[value]))
 
     def on_narrow(self, task: tuple[Any, ...], values: list[int]) -> None:
-        """`isinstance(x, C)`: of what x holds, the instances of C and its subclasses."""
-        _, target, klass = task
+        """`isinstance(x, C)`: of what x holds, the instances of C and its subclasses, or (`keep` 0) all the others."""
+        _, target, klass, keep = task
         wanted = [self.values.first[v] for v in self.held(klass) if self.values.kind[v] == CLASS]
         for value in values:
-            if self.values.kind[value] == INSTANCE:
-                chunk = self.values.first[value]
-                if any(self.program.is_subclass(chunk, one) for one in wanted):
-                    self.add(target, value)
+            known = self.values.kind[value] == INSTANCE
+            matches = known and any(self.program.is_subclass(self.values.first[value], one) for one in wanted)
+            if matches if keep else not matches:
+                self.add(target, value)
 
     def on_pass_class(self, task: tuple[Any, ...], values: list[int]) -> None:
         """A decorated class stays the class, whatever else its decorator may be."""

@@ -16,12 +16,12 @@ class Function:
     """A function or lambda with its variables as numbers of the whole program (-1: it has none)."""
 
     __slots__ = (
-        "boxes", "chunk", "flags", "keyword", "name_of", "named", "owner", "passed", "passed_joined", "positional",
-        "positional_only", "ret", "star", "double", "yields",
+        "boxes", "chunk", "defaults", "flags", "guarded", "keyword", "name_of", "named", "owner", "passed", "positional",
+        "positional_only", "ret", "sent", "star", "double", "yields",
     )  # fmt: skip
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:
-        index, positional, self.positional_only, keyword, star, double, ret, yields, passed, owner, flags = fact
+        index, positional, self.positional_only, keyword, star, double, ret, yields, passed, owner, flags, sent, defaults, guarded = fact
         self.chunk = chunk_base + index
         self.positional = [base + var for _, var in positional]
         self.keyword = [base + var for _, var in keyword]
@@ -32,7 +32,9 @@ class Function:
         self.ret = base + ret
         self.yields = base + yields if yields >= 0 else -1
         self.passed = passed
-        self.passed_joined = False
+        self.sent = base + sent if sent >= 0 else -1
+        self.guarded = [(position, none, base + var) for position, none, var in guarded]
+        self.defaults = {position: base + var for position, var in defaults}
         self.owner = chunk_base + owner if owner >= 0 else -1
         self.flags = list(flags)  # a copy: resolving adds to it, and facts are kept and saved
         self.name_of = (positional, keyword, base)
@@ -49,13 +51,14 @@ class Function:
 class Class:
     """A class: its chunk, the variables of its bases and attributes, and, once known, its resolution order."""
 
-    __slots__ = ("attrs", "base_texts", "bases", "chunk", "library", "mro", "name", "parents", "setters", "unknown")
+    __slots__ = ("attrs", "base_texts", "bases", "chunk", "library", "mro", "name", "parents", "plain", "setters", "unknown")
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:
         index, self.name, bases, attrs, _ = fact
         self.chunk = chunk_base + index
         self.bases = [(base + var if var >= 0 else -1, text, line) for var, text, line in bases]
         self.attrs = {name: base + var for name, var in attrs.items() if var >= 0}
+        self.plain = frozenset(name for name, var in attrs.items() if var < 0)
         self.setters: dict[str, int] = {}
         self.parents: list[int] = []  # chunks of base classes inside the corpus
         self.library: list[str] = []  # dotted names of base classes outside

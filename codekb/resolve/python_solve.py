@@ -223,8 +223,8 @@ class Solver(Operators):
         for target, klass in zip(annots[::2], annots[1::2], strict=True):
             self.wait(base + klass, (ANNOTATE, base + target))
         narrows = facts["narrows"]
-        for target, source, klass in zip(narrows[::3], narrows[1::3], narrows[2::3], strict=True):
-            self.wait(base + source, (NARROW, base + target, base + klass))
+        for target, source, klass, keep in zip(*(narrows[i::4] for i in range(4)), strict=True):
+            self.wait(base + source, (NARROW, base + target, base + klass, keep))
         for target, klass, index, first, _ in facts["supers"]:
             if index >= 0:
                 self.wait(base + first, (SUPER_FOR, chunk_base + index, base + target))

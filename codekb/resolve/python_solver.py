@@ -18,6 +18,8 @@ from codekb.resolve.python_values import (
 
 MAX_VALUES = 24
 """Values one variable may hold. Sets beyond it are registries and dispatchers: their users get what came first."""
+MAX_BOXES = 4
+"""Of these, containers: a parameter that is given lists from everywhere is a plain data structure."""
 MAX_DOTS = 6
 """Segments of a library name that is followed: a chain of attributes on a library object has no end."""
 
@@ -63,6 +65,7 @@ class Core:
         self.queue: deque[int] = deque()
         self.handlers: list[Callable[[tuple[Any, ...], list[int]], None]] = []
         self.full: set[int] = set()
+        self.boxes_held: dict[int, int] = {}  # containers in a variable, where there are several values
 
     def new(self) -> int:
         self.points.append(None)
@@ -82,6 +85,11 @@ class Core:
             self.full.add(var)
             return
         else:
+            if self.values.kind[value] == BOX:
+                count = self.boxes_held.get(var, 1)
+                if count >= MAX_BOXES:
+                    return
+                self.boxes_held[var] = count + 1
             known.add(value)
         waiting = self.pending[var]
         if waiting is None:
