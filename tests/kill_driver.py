@@ -45,10 +45,19 @@ class Fresh:
     """Nothing, then an index."""
 
     def __init__(self, root: Path) -> None:
-        self.index = root / "index"
+        self.index, self.kept = root / "index", root / "kept"
+        self.prepare()
+        if self.index.exists():
+            self.index.rename(self.kept)
+
+    def prepare(self) -> None:
+        """The old state in `index`, made once."""
 
     def before(self) -> None:
+        """Back to the old state."""
         shutil.rmtree(self.index, ignore_errors=True)
+        if self.kept.exists():
+            shutil.copytree(self.kept, self.index)
 
     def work(self) -> None:
         folder.save(self.index, "test", {"seed": 2}, state(2))
@@ -70,7 +79,7 @@ class Fresh:
 class Replace(Fresh):
     """An index, then another."""
 
-    def before(self) -> None:
+    def prepare(self) -> None:
         folder.save(self.index, "test", {"seed": 1}, state(1))
 
     def look(self) -> str:
@@ -80,8 +89,7 @@ class Replace(Fresh):
 class OfCollection(Fresh):
     """A collection, opened, changed and saved again."""
 
-    def before(self) -> None:
-        shutil.rmtree(self.index, ignore_errors=True)
+    def prepare(self) -> None:
         collection = Collection("c")
         collection.add([str(i) for i in range(3000)], state(1)["a"][:3000], contents=["x" * 100] * 3000)
         collection.save(self.index)
@@ -104,15 +112,13 @@ class OfKnowledgeBase(Fresh):
     """A knowledge base, opened and updated."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(root)
         self.repo = root / "repo"
         self.repo.mkdir()
         for i in range(12):
             (self.repo / f"m{i}.py").write_text("".join(f"def f{i}_{j}():\n    return f{i}_{j}()\n" for j in range(40)))
-        (self.repo / "extra.py").write_text("def one():\n    return 1\n")
+        super().__init__(root)
 
-    def before(self) -> None:
-        shutil.rmtree(self.index, ignore_errors=True)
+    def prepare(self) -> None:
         (self.repo / "extra.py").write_text("def one():\n    return 1\n")
         kb = KnowledgeBase.build(self.repo, encoder=HashEncoder())
         kb.graph_by("name")

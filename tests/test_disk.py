@@ -20,7 +20,7 @@ from codekb.store import disk, folder, manifest, plain
 from codekb.store.errors import ChangedError, DamagedError, LockedError, StoreError
 
 DAMAGED_INPUTS = int(os.environ.get("CODEKB_DAMAGED_INPUTS", "400"))
-KILLS = int(os.environ.get("CODEKB_KILLS", "12"))
+KILLS = int(os.environ.get("CODEKB_KILLS", "6"))
 """Per scenario and run; 10,000 and 200 with the environment variables."""
 DRIVER = Path(__file__).with_name("kill_driver.py")
 
