@@ -1,0 +1,267 @@
+"""Functions → training pairs as flat arrays of table rows: questions of four styles and the code that answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import random
+import re
+import zlib
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from evaluate import enriched, sentence, without_doc
+from functions import Function
+
+from codekb.encoders.pieces import WORD, Vocabulary, fields, parts
+
+STYLES = ("doc", "later", "comment", "message")
+"""Where a question comes from: first sentence of the documentation, a later one, a comment, a string of the code."""
+FUNCTION_SHARE = {"python": 0.75, "go": 1.0}
+"""Share of the functions that questions are taken from; Go has fewer."""
+LATER_SHARE = 0.4
+CODE_SHARE = 0.3
+"""Of these, the share with a second question from further documentation, and one from a comment or a string."""
+VOCABULARY_SHARE = 8
+"""Words are counted in every eighth function: the frequencies need no more."""
+PARTS = 2
+"""Processes, each for half of the packages; part of the recipe, since each has its own random numbers."""
+MIN_WORDS = 3
+MAX_WORDS = 60
+MAX_ROWS = 160
+"""Distinct rows kept a field: long functions are cut."""
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//)[ \t]?(\S.*)$", re.MULTILINE)
+_STRING = re.compile(r"""(?<![\w"'])[fFrRbBu]{0,2}("|')((?:(?!\1)[^\\\n]|\\.){18,200})\1""")
+_PROSE = re.compile(r"^[^{}\[\]=;_\\<>|]*$")
+_CODEISH = re.compile(r"noqa|type: ignore|pragma|nolint|pylint|TODO|FIXME|XXX|Copyright|http|^[-=#*/ ]*$", re.I)
+
+
+def read(folder: Path) -> Iterator[Function]:
+    """The functions that collect.py wrote, Python first."""
+    for language in ("python", "go"):
+        with gzip.open(folder / f"functions-{language}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                record["doc_lines"] = tuple(record["doc_lines"])
+                yield Function(**record)
+
+
+def questions(function: Function, rng: random.Random) -> Iterator[tuple[str, str, str]]:
+    """(style, question, text of the function without the place the question was taken from)."""
+    name = function.qualname.rpartition(".")[2]
+    bare = without_doc(function)
+    first = sentence(function.doc, name)
+    if usable(first):
+        yield "doc", first, enriched(function, bare)
+        later = [s for s in sentences(function.doc[len(first) :]) if usable(s) and s != first]
+        if later and rng.random() < LATER_SHARE:
+            yield "later", rng.choice(later), enriched(function, bare)
+    if rng.random() > CODE_SHARE:
+        return
+    full = _with_doc(function)
+    comments = [m for m in _COMMENT.finditer(bare) if usable(m.group(1)) and not _CODEISH.search(m.group(1))]
+    if comments:
+        match = rng.choice(comments)
+        code = full if rng.random() < 0.5 else bare
+        yield "comment", match.group(1), enriched(function, code.replace(match.group(0), "", 1))
+    strings = [m for m in _STRING.finditer(bare) if " " in m.group(2).strip() and usable(m.group(2))]
+    if strings:
+        match = rng.choice(strings)
+        code = full if rng.random() < 0.5 else bare
+        yield "message", match.group(2), enriched(function, code.replace(match.group(2), "", 1))
+
+
+def _with_doc(function: Function) -> str:
+    if function.language == "go" and function.doc:
+        return "".join(f"// {line}\n" for line in function.doc.split("\n")) + function.code
+    return function.code
+
+
+def usable(text: str) -> bool:
+    """Whether a sentence could be a question: some words, mostly prose."""
+    words = text.split()
+    if not MIN_WORDS <= len(words) <= MAX_WORDS or not text.isascii():
+        return False
+    letters = sum(c.isalpha() or c == " " for c in text)
+    return letters >= 0.75 * len(text)
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences and list entries of a documentation text."""
+    text = re.sub(r">>>.*|^\s*\.\. .*|^\s*:\w+[^:]*:", "\n\n", text, flags=re.MULTILINE)
+    found = re.split(r"\n\s*\n|(?<=[.!?])\s+(?=[A-Z])|\n\s*[-*]\s", text)
+    return [re.sub(r"\s+", " ", s).strip() for s in found]
+
+
+@dataclass(slots=True)
+class Flat:
+    """Ragged rows: `rows[start[i]:start[i+1]]` with values (log(1 + count)) and, for documents, field numbers."""
+
+    start: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    field: np.ndarray
+
+
+@dataclass(slots=True)
+class Pairs:
+    """All pairs: question i is answered by document i; `group` numbers the package, `style` indexes STYLES."""
+
+    query: Flat
+    document: Flat
+    group: np.ndarray
+    style: np.ndarray
+    key: np.ndarray
+    """Equal for equal questions: those are no negatives of each other."""
+
+
+class Builder:
+    """Collects ragged rows."""
+
+    def __init__(self) -> None:
+        self.start, self.rows, self.values, self.field = array("q", [0]), array("i"), array("f"), array("b")
+
+    def add(self, entries: tuple[list[int], list[int], list[int]]) -> None:
+        field_numbers, rows, counts = entries
+        self.rows.extend(rows)
+        self.values.extend([_LOG[c] if c < len(_LOG) else math.log1p(c) for c in counts])
+        self.field.extend(field_numbers)
+        self.start.append(len(self.rows))
+
+    def flat(self) -> Flat:
+        return Flat(*(np.array(a) for a in (self.start, self.rows, self.values, self.field)))
+
+
+_LOG = [math.log1p(i) for i in range(32)]
+
+
+def raw_pairs(folder: Path, seed: int, part: int) -> Iterator[tuple[str, str, str, str]]:
+    """(package, style, question, document text) of half of the packages, equal questions at most thrice each."""
+    rng = random.Random(seed * PARTS + part)
+    seen: Counter[tuple[str, str]] = Counter()
+    for function in read(folder):
+        if zlib.crc32(function.package.encode()) % PARTS != part or rng.random() >= FUNCTION_SHARE[function.language]:
+            continue
+        for style, question, text in questions(function, rng):
+            key = (function.package, question)
+            seen[key] += 1
+            if seen[key] <= 3:
+                yield function.package, style, question, text
+
+
+def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str], np.ndarray]:
+    """The pieces of most functions, then the pairs, each of at least two packages, with their document frequencies."""
+    words: Counter[str] = Counter()
+    packages: dict[str, set[str]] = defaultdict(set)
+    total = 0
+    for number, function in enumerate(read(folder)):
+        if number % VOCABULARY_SHARE:
+            continue
+        total += 1
+        for word in set(WORD.findall(f"{function.path} {function.doc} {function.code}")):
+            words[word] += 1
+            if len(packages[word]) < 2:
+                packages[word].add(function.package)
+    count: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    spread: dict[str, set[str]] = defaultdict(set)
+    for word, n in words.items():
+        pieces = parts(word)
+        for counter, found in zip(count, (set(pieces), {f"{a} {b}" for a, b in pairwise(pieces)}), strict=True):
+            for piece in found:
+                counter[piece] += n
+                spread[piece] |= packages[word]
+    chosen: list[str] = []
+    for counter, most in zip(count, (known, known_pairs), strict=True):
+        ordered = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
+        chosen += [p for p, _ in ordered if len(spread[p]) > 1 and _worth_a_row(p)][:most]
+    frequency = np.array([(count[0][p] or count[1][p]) / total for p in chosen])
+    return chosen, frequency
+
+
+def _worth_a_row(piece: str) -> bool:
+    return len(piece) < 24 and not any(p.isdigit() and len(p) > 2 for p in piece.split())
+
+
+Entries = tuple[list[int], list[int], list[int]]
+"""Fields, rows, counts, side by side."""
+
+
+class Reader:
+    """Texts → entries, each distinct word looked up once, the last document kept (it has often two questions)."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.cache: dict[str, list[int]] = {}
+        self.last: tuple[str, Entries] = ("", ([], [], []))
+
+    def document(self, text: str) -> Entries:
+        """The entries of a document, field by field."""
+        if text != self.last[0]:
+            found: Entries = ([], [], [])
+            for number, content in enumerate(fields(text)):
+                counts = self._counts(content)
+                rows = list(counts)[:MAX_ROWS]
+                found[0].extend([number] * len(rows))
+                found[1].extend(rows)
+                found[2].extend([counts[row] for row in rows])
+            self.last = (text, found)
+        return self.last[1]
+
+    def _counts(self, content: str) -> dict[int, int]:
+        counts: dict[int, int] = {}
+        for word, count in Counter(WORD.findall(content)).items():
+            rows = self.cache.get(word)
+            if rows is None:
+                rows = self.cache[word] = self.vocabulary.word(word)
+            for row in rows:
+                counts[row] = counts.get(row, 0) + count
+        return counts
+
+    def query(self, text: str) -> Entries:
+        """The entries of a question."""
+        counts = Counter(self.vocabulary.query(text))
+        return [0] * len(counts), list(counts), list(counts.values())
+
+
+def build(folder: Path, vocab: Vocabulary, seed: int) -> Pairs:
+    """All pairs of the collected functions: both halves of the packages at once, in two processes."""
+    with ProcessPoolExecutor(PARTS) as pool:
+        first, *rest = pool.map(_half, *zip(*[(folder, vocab, seed, part) for part in range(PARTS)], strict=True))
+    for other in rest:
+        groups = other.group + first.group.max() + 1
+        query, document = _joined(first.query, other.query), _joined(first.document, other.document)
+        whole = [
+            np.concatenate(both) for both in ((first.group, groups), (first.style, other.style), (first.key, other.key))
+        ]
+        first = Pairs(query, document, *whole)
+    return first
+
+
+def _joined(first: Flat, second: Flat) -> Flat:
+    start = np.concatenate([first.start, second.start[1:] + first.start[-1]])
+    both = ((first.rows, second.rows), (first.values, second.values), (first.field, second.field))
+    return Flat(start, *(np.concatenate(pair) for pair in both))
+
+
+def _half(folder: Path, vocab: Vocabulary, seed: int, part: int) -> Pairs:
+    reader, query, document = Reader(vocab), Builder(), Builder()
+    group, style, key = array("i"), array("b"), array("q")
+    numbers: dict[str, int] = {}
+    for package, kind, question, text in raw_pairs(folder, seed, part):
+        query.add(reader.query(question))
+        document.add(reader.document(text))
+        group.append(numbers.setdefault(package, len(numbers)))
+        style.append(STYLES.index(kind))
+        key.append(zlib.crc32(question.lower().encode()))
+    return Pairs(query.flat(), document.flat(), np.array(group), np.array(style), np.array(key))
+
+
+__all__ = ["Flat", "Pairs", "Reader", "build", "raw_pairs", "read", "vocabulary"]

@@ -1,0 +1,217 @@
+"""Pairs → weights: in-batch contrastive training of the piece table, then int8. torch only here.
+
+python train.py --work DIR [--epochs 3] [--out ../codekb/encoders/static.bin]
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from pairs import STYLES, Flat, Pairs, build, vocabulary
+from torch import nn
+from torch.nn import functional
+
+from codekb.encoders import weights
+from codekb.encoders.pieces import Vocabulary
+
+FIELDS = 4
+
+
+@dataclass(slots=True)
+class Settings:
+    """Everything that a run depends on; written into the weight file."""
+
+    known: int = 24_000
+    buckets: int = 4_096
+    known_pairs: int = 12_000
+    dimension: int = 256
+    batch: int = 768
+    epochs: float = 3
+    rate: float = 0.004
+    weight_rate: float = 0.01
+    query_dropout: float = 0.2
+    document_dropout: float = 0.3
+    name_dropout: float = 0.1
+    same_package: float = 0.7
+    styles: str = "doc"
+    style_share: float = 1.0
+    seed: int = 1
+    mix: bool = False
+    mix_rate: float = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Rows of `items` items, in item and field order, each with its value, field and item."""
+
+    items: int
+    rows: torch.Tensor
+    values: torch.Tensor
+    field: torch.Tensor
+    owner: torch.Tensor
+
+
+class Table(nn.Module):
+    """Piece vectors, a question weight per piece, a document weight per piece and field."""
+
+    def __init__(self, settings: Settings, frequency: np.ndarray) -> None:
+        super().__init__()
+        size = len(frequency) + settings.buckets
+        idf = np.full(size, 8.0)
+        idf[: len(frequency)] = np.log(1 / np.maximum(frequency, 1e-5))
+        idf = torch.tensor(idf / 8.0, dtype=torch.float32).clamp(0.02, 1.0)
+        self.vectors = nn.Parameter(torch.randn(size, settings.dimension) / settings.dimension**0.5)
+        self.query_weight = nn.Parameter(idf.clone())
+        fields = torch.tensor([1.5, 0.5, 0.6, 0.6])[:, None]
+        self.field_weight = nn.Parameter(fields * idf)
+        self.scale = nn.Parameter(torch.tensor(20.0).log())
+        unit = torch.eye(settings.dimension)
+        self.query_mix = nn.Parameter(unit.clone(), requires_grad=settings.mix)
+        self.field_mix = nn.Parameter(unit.repeat(FIELDS, 1, 1), requires_grad=settings.mix)
+
+    def bag(self, rows: torch.Tensor, offsets: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        return functional.embedding_bag(rows, self.vectors, offsets, mode="sum", per_sample_weights=values, sparse=True)
+
+    def queries(self, batch: Ragged) -> torch.Tensor:
+        """Unit vectors of questions."""
+        values = batch.values * self.query_weight[batch.rows]
+        summed = self.bag(batch.rows, torch.searchsorted(batch.owner, torch.arange(batch.items)), values)
+        return functional.normalize(summed @ self.query_mix, dim=1)
+
+    def documents(self, batch: Ragged) -> torch.Tensor:
+        """Unit vectors of documents: each field's sum through the field's matrix."""
+        values = batch.values * self.field_weight[batch.field, batch.rows]
+        slots = torch.searchsorted(batch.owner * FIELDS + batch.field, torch.arange(batch.items * FIELDS))
+        summed = self.bag(batch.rows, slots, values).view(batch.items, FIELDS, -1)
+        return functional.normalize(torch.einsum("nfd,fde->ne", summed, self.field_mix), dim=1)
+
+
+def gather(flat: Flat, index: np.ndarray, keep: np.ndarray | None) -> Ragged:
+    """The rows of some items, a share of them dropped at random: `keep` is the share that stays, by field."""
+    starts, lengths = flat.start[index], flat.start[index + 1] - flat.start[index]
+    before = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    position = np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+    rows, values, field = flat.rows[position], flat.values[position], flat.field[position]
+    owner = np.repeat(np.arange(len(index)), lengths)
+    if keep is not None:
+        kept = np.random.random(len(rows)) < keep[field]
+        rows, values, field, owner = rows[kept], values[kept], field[kept], owner[kept]
+    whole = [torch.from_numpy(a.astype(np.int64)) for a in (rows, field, owner)]
+    return Ragged(len(index), whole[0], torch.from_numpy(values), whole[1], whole[2])
+
+
+def batches(pairs: Pairs, chosen: np.ndarray, settings: Settings, rng: np.random.Generator) -> list[np.ndarray]:
+    """One epoch: most batches fill with runs of single packages, the rest is mixed."""
+    order = rng.permutation(chosen)
+    inside = rng.random(len(order)) < settings.same_package
+    mixed = order[~inside]
+    single = order[inside]
+    run = rng.random(int(pairs.group.max()) + 1)
+    single = single[np.argsort(run[pairs.group[single]], kind="stable")]
+    size = settings.batch
+    found = [part[i : i + size] for part in (single, mixed) for i in range(0, len(part) - size // 2, size)]
+    return [found[i] for i in rng.permutation(len(found))]
+
+
+def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) -> Table:  # type: ignore[no-untyped-def]
+    """Trains the table; `report(table, epoch)` is called after every epoch."""
+    torch.manual_seed(settings.seed)
+    np.random.seed(settings.seed)
+    rng = np.random.default_rng(settings.seed)
+    table = Table(settings, frequency)
+    sparse = torch.optim.SparseAdam([table.vectors], lr=settings.rate)
+    dense = torch.optim.Adam([table.query_weight, table.field_weight, table.scale], lr=settings.weight_rate)
+    mixing = torch.optim.Adam([table.query_mix, table.field_mix], lr=settings.mix_rate)
+    wanted = np.isin(pairs.style, [STYLES.index(s) for s in settings.styles.split(",")])
+    keep_query = np.array([1 - settings.query_dropout])
+    drop = settings.document_dropout
+    keep = np.array([1 - settings.name_dropout, 1 - drop, 1 - drop, 1 - drop])
+    total = int(settings.epochs * wanted.sum() / settings.batch)
+    step, started = 0, time.time()
+    for epoch in range(int(np.ceil(settings.epochs))):
+        chosen = np.flatnonzero(wanted)
+        if settings.style_share < 1:
+            chosen = chosen[(pairs.style[chosen] == 0) | (rng.random(len(chosen)) < settings.style_share)]
+        losses = []
+        for index in batches(pairs, chosen, settings, rng):
+            rate = max(0.05, 1 - step / max(1, total))
+            for optimiser, start in (
+                (sparse, settings.rate),
+                (dense, settings.weight_rate),
+                (mixing, settings.mix_rate),
+            ):
+                optimiser.param_groups[0]["lr"] = start * rate
+                optimiser.zero_grad()
+            queries = table.queries(gather(pairs.query, index, keep_query))
+            documents = table.documents(gather(pairs.document, index, keep))
+            scores = queries @ documents.T * table.scale.exp().clamp(max=60)
+            key = torch.from_numpy(pairs.key[index])
+            same = (key[:, None] == key[None, :]) & ~torch.eye(len(index), dtype=torch.bool)
+            scores = scores.masked_fill(same, -1e4)
+            target = torch.arange(len(index))
+            loss = functional.cross_entropy(scores, target) + 0.3 * functional.cross_entropy(scores.T, target)
+            loss.backward()
+            for optimiser in (sparse, dense, mixing):
+                optimiser.step()
+            losses.append(loss.item())
+            step += 1
+        print(
+            f"epoch {epoch + 1} loss {np.mean(losses):.3f} scale {table.scale.exp():.1f} {time.time() - started:.0f} s",
+            flush=True,
+        )
+        if report is not None:
+            report(table, epoch + 1)
+    return table
+
+
+def save(table: Table, vocabulary: list[str], settings: Settings, path: Path) -> str:
+    """Quantises to int8 with a scale per row and writes the weight file; returns its hash."""
+    vectors = table.vectors.detach().numpy()
+    scale = np.maximum(np.abs(vectors).max(axis=1), 1e-12).astype(np.float32) / 127
+    arrays = {
+        "vocabulary": np.frombuffer("\n".join(vocabulary).encode(), dtype=np.uint8),
+        "table": np.rint(vectors / scale[:, None]).astype(np.int8),
+        "scale": scale,
+        "query_weight": table.query_weight.detach().numpy().astype(np.float32),
+        "field_weight": table.field_weight.detach().numpy().astype(np.float32),
+    }
+    facts = {name: getattr(settings, name) for name in Settings.__slots__}
+    return weights.write(path, arrays, facts)
+
+
+def prepared(work: Path, settings: Settings) -> tuple[Pairs, list[str], np.ndarray]:
+    """Pairs, known pieces and their frequencies, kept in the work folder."""
+    path = work / f"pairs-{settings.known}-{settings.known_pairs}-{settings.buckets}.pkl"
+    if path.exists():
+        return pickle.loads(path.read_bytes())  # type: ignore[no-any-return]
+    known, frequency = vocabulary(work, known=settings.known, known_pairs=settings.known_pairs)
+    result = build(work, Vocabulary(known, buckets=settings.buckets), settings.seed), known, frequency
+    path.write_bytes(pickle.dumps(result, protocol=4))
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    defaults = Settings()
+    for name in Settings.__slots__:
+        default = getattr(defaults, name)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
+    options = parser.parse_args()
+    torch.set_num_threads(2)
+    settings = Settings(**{name: getattr(options, name) for name in Settings.__slots__})
+    data, known, frequency = prepared(options.work, settings)
+    print({s: int((data.style == i).sum()) for i, s in enumerate(STYLES)}, flush=True)
+    table = train(data, frequency, settings)
+    print(save(table, known, settings, options.out))
+
+
+if __name__ == "__main__":
+    main()
