@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-WORD = re.compile(r"[^\W_](?:\w*[^\W_])?")
+WORD = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _HEADER = re.compile(r"File: (.*?) \| Package: .*? \| \w+: (.*)\n\n")
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|func(?:[ \t]*\([^)]*\))?)[ \t]+(\w+)", re.MULTILINE)

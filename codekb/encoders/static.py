@@ -17,6 +17,7 @@ from codekb.encoders.base import Vectors
 from codekb.encoders.pieces import WORD, Fields, Vocabulary, fields
 
 WEIGHTS = Path(__file__).with_name("static.bin")
+FIELDS = len(Fields._fields)
 BATCH = 512
 """Texts encoded at a time: bounds the memory for their dense rows."""
 
@@ -73,17 +74,14 @@ class _Model:
                 f"{path}: {len(self.table)} vectors for {self.vocabulary.size} pieces; reinstall codekb"
             )
         self.dimension = int(self.table.shape[1])
-        self._words: dict[str, int] = {}
-        self._starts, self._rows = array("q", [0]), array("i")
+        self._words = _Words(self.vocabulary)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        split = [fields(text) for text in texts]
-        total: Any = 0
-        for number in range(len(Fields._fields)):
-            counts = self._counts([f[number] for f in split])
-            counts.data = np.log1p(counts.data) * self.field_weight[number][counts.indices]
-            total = total + counts
-        return self._dense(total)
+        counts = self._counts([content for text in texts for content in fields(text)])
+        number = np.repeat(np.tile(np.arange(FIELDS), len(texts)), np.diff(counts.indptr))
+        values = np.log1p(counts.data) * self.field_weight[number, counts.indices]
+        shape = (len(texts), self.vocabulary.size)
+        return self._dense(sparse.csr_matrix((values, counts.indices, counts.indptr[::FIELDS]), shape=shape))
 
     def query(self, text: str) -> Vectors:
         rows, counts = np.unique(np.array(self.vocabulary.query(text), dtype=np.int64), return_counts=True)
@@ -96,23 +94,14 @@ class _Model:
         """Contents → sparse (len(contents), pieces) of occurrences."""
         numbers, ends = array("q"), [0]
         for content in contents:
-            numbers.extend(map(self._number, WORD.findall(content)))
+            numbers.extend(map(self._words.__getitem__, WORD.findall(content)))
             ends.append(len(numbers))
         columns = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
         shape = (len(contents), len(self._words))
-        used = sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
-        used.sum_duplicates()
-        starts, rows = np.array(self._starts), np.array(self._rows)
-        pieces = sparse.csr_matrix((np.ones(len(rows)), rows, starts), shape=(len(self._words), self.vocabulary.size))
-        return used @ pieces
-
-    def _number(self, word: str) -> int:
-        number = self._words.get(word)
-        if number is None:
-            number = self._words[word] = len(self._words)
-            self._rows.extend(self.vocabulary.word(word))
-            self._starts.append(len(self._rows))
-        return number
+        used = sparse.csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=shape)
+        starts, rows = np.array(self._words.starts), np.array(self._words.rows)
+        pieces = (np.ones(len(rows), np.float32), rows, starts)
+        return used @ sparse.csr_matrix(pieces, shape=(len(self._words), self.vocabulary.size))
 
     def _dense(self, values: Any) -> Vectors:
         """Weighted piece values (sparse) → vectors of length one, summed in float64."""
@@ -122,6 +111,21 @@ class _Model:
         vectors: NDArray[np.float64] = compact @ table
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(length == 0, 1, length)).astype(np.float32)
+
+
+class _Words(dict[str, int]):
+    """Word → its number; a new word gets the next one, and its table rows are kept once: `rows[starts[n]:]`."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self.starts, self.rows = array("q", [0]), array("i")
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        self.rows.extend(self.vocabulary.word(word))
+        self.starts.append(len(self.rows))
+        return number
 
 
 @functools.lru_cache(maxsize=4)
