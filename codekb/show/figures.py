@@ -8,6 +8,7 @@ from codekb.markup import method_colours, short_name
 from codekb.ranking import Ranking
 from codekb.show.graph_figures import candidates_per_hop, hairball_and_ego, visit_order
 from codekb.show.picture import ACCENT, FAINT, HARM, INK, Picture, canvas, label, said
+from codekb.show.resolvers import resolver_panels
 from codekb.show.source import Heat, token_heat
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "rank_changes",
     "rank_scatter",
     "recall_against_tokens",
+    "resolver_panels",
     "share_bars",
     "token_heat",
     "visit_order",
