@@ -23,6 +23,8 @@ ITERATIONS = 12
 """DAMPING ** 12 < 0.0003: what is still missing then cannot change a printed decimal."""
 
 SEEDS = 10
+JOINING = 100
+"""How many chunks may join a ranking through the graph alone: as many as a walk returns by default."""
 
 
 class Spread:
@@ -82,7 +84,7 @@ class Spread:
         """The ranking with each score moved by `share` towards the mass that its first `seeds` hits spread.
 
         Both are divided by their maximum first; the parts of the search shrink by 1 − share and `graph` is added.
-        Chunks that only the graph reached join the ranking.
+        The `JOINING` chunks with most mass join the ranking where only the graph reached them.
         """
         first = [hit for hit in ranking[:seeds] if hit.chunk.id in self.row]
         if not first or first[0].score <= 0:
@@ -90,15 +92,17 @@ class Spread:
         mass = self.scores({hit.chunk.id: hit.score for hit in first})
         mass /= mass.max()
         top = max(hit.score for hit in ranking)
-        hits = {hit.chunk.id: _scaled(hit, (1 - share) / top) for hit in ranking}
-        for i in np.flatnonzero(mass).tolist():
+        hits = {hit.chunk.id: self._mixed(_scaled(hit, (1 - share) / top), mass, share) for hit in ranking}
+        for i in np.argsort(-mass, kind="stable")[:JOINING].tolist():
             chunk = self.graph.nodes[self.ids[i]]["chunk"]
-            if chunk.kind in kinds:
-                hit = hits.get(chunk.id, Hit(chunk, 0.0))
-                extra = share * float(mass[i])
-                hits[chunk.id] = replace(hit, score=hit.score + extra, parts={**hit.parts, "graph": extra})
+            if mass[i] > 0 and chunk.kind in kinds and chunk.id not in hits:
+                hits[chunk.id] = self._mixed(Hit(chunk, 0.0), mass, share)
         ordered = sorted(hits.values(), key=lambda hit: (-hit.score, hit.chunk.id))
         return Ranking(ordered, query=ranking.query, title="propagated")
+
+    def _mixed(self, hit: Hit, mass: NDArray[np.float64], share: float) -> Hit:
+        extra = share * float(mass[self.row[hit.chunk.id]]) if hit.chunk.id in self.row else 0.0
+        return replace(hit, score=hit.score + extra, parts={**hit.parts, "graph": extra}) if extra else hit
 
 
 def _scaled(hit: Hit, factor: float) -> Hit:
