@@ -30,7 +30,8 @@ CHROMIUM_FLAGS = [
 CANDIDATES = ("chromium", "chromium-browser", "google-chrome")
 READY = ".jp-StatusBar-Widget :text('| Idle')"
 RUN_ALL = "li.lm-Menu-item[data-command='runmenu:run-all']"
-PATIENCE_MS = 90_000
+PATIENCE_MS = 240_000
+"""A page of the course takes 5-15 s on an idle machine; a machine shared by many tests is no failure."""
 
 
 def chromium_path() -> str:

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ def taken_port():
         server.bind(("127.0.0.1", 0))
         server.listen()
         yield server.getsockname()[1]
+
+
+@pytest.fixture
+def everyones_folder():
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+        Path(name).chmod(0o777)
+        yield Path(name)
 
 
 def test_project_is_found_from_a_folder_inside_it(project):
@@ -66,9 +74,8 @@ def test_state_stands_in_the_project(project):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
-def test_state_stands_with_the_user_where_the_project_is_not_writable(project, tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache")
-    cache.chmod(0o777)
+def test_state_stands_with_the_user_where_the_project_is_not_writable(everyones_folder):
+    cache = everyones_folder
     code = (
         "import os, sys; from pathlib import Path; from codekb import launch\n"
         f"os.geteuid() == 0 and os.setuid({NOBODY})\n"
