@@ -83,15 +83,20 @@ class Calls(Containers):
 
     def run(self, site: Site, chunk: int, receiver: int, reason: str) -> None:
         """A function of the corpus is called: an edge, its arguments, its result."""
-        self.edge(site, chunk, reason)
         function = self.program.functions.get(chunk)
-        if function is None or not self.types:
+        if function is None:
             return
-        if receiver >= 0 and function.positional:
+        if receiver >= 0 and function.positional and self.types:
             self.receive(function, receiver)
+        if chunk in site.done:
+            if site.result >= 0 and 0 in function.passed and receiver >= 0:
+                self.add(site.result, receiver)
+            return
+        site.done.add(chunk)
+        self.edge(site, chunk, reason)
         if self.flow:
             self.bind(function, site, 1 if receiver >= 0 else 0)
-        if site.result >= 0:
+        if site.result >= 0 and self.types:
             self.give_back(function, site, receiver)
 
     def receive(self, function: Function, receiver: int) -> None:
@@ -274,7 +279,7 @@ class Calls(Containers):
 
     def on_get(self, task: tuple[Any, ...], values: list[int]) -> None:
         """An attribute that was read: a property runs its getter, everything else is the value itself."""
-        _, target, places = task
+        _, target, places, seen = task
         kind, first, second = self.values.kind, self.values.first, self.values.second
         for value in values:
             if kind[value] != PROPERTY:
@@ -282,6 +287,9 @@ class Calls(Containers):
                 continue
             function = self.program.functions[first[value]]
             self.receive(function, second[value])
+            if function.chunk in seen:
+                continue
+            seen.add(function.chunk)
             self.copy(function.ret, target)
             for owner, line in zip(places[::2], places[1::2], strict=True):
                 self.sites += 1

@@ -32,13 +32,16 @@ class Containers(Attributes):
     def __init__(self, program: Program, level: str) -> None:
         super().__init__(program, level)
         self.boxes: list[Box] = []
+        self.implied: dict[tuple[Any, ...], Site] = {}  # calls that syntax makes, one for all receivers of a place
         self.key_vars: set[int] = set()
         self.open_items: list[tuple[int, Any, int, int]] = []
 
     def make_box(self, length: int = -1) -> int:
         """A new, empty container; its value."""
         self.boxes.append(Box(self.new(), self.new(), length))
-        return self.values.of(BOX, len(self.boxes) - 1)
+        value = self.values.of(BOX, len(self.boxes) - 1)
+        self.box_values.add(value)
+        return value
 
     def put(self, box: Box, key: Any, source: int) -> None:
         """`box[key] = source`; the key None is unknown."""
@@ -136,7 +139,7 @@ class Containers(Attributes):
         """`getattr(x, name)` with a name that is only known as the constants that reach it."""
         for held in self.held(key):
             if self.values.kind[held] == CONSTANT and isinstance(self.values.first[held], str):
-                self.handlers[ATTR]((ATTR, self.values.first[held], target, None), [value])
+                self.handlers[ATTR]((ATTR, self.values.first[held], target, None, None), [value])
 
     def close_items(self) -> None:
         """After the rest is settled: keys that hold no constant may be any key."""
@@ -272,7 +275,11 @@ class Containers(Attributes):
         """Call `value.name(*args)` at a place; whether the value has such a method in the corpus."""
         if self.values.kind[value] != INSTANCE or not self.defines(self.values.first[value], name):
             return False
-        self.wait(self.member(value, name), (CALL, self.site(owner, line, name, args, reason, target)))
+        key = (owner, line, name, target, *args)
+        site = self.implied.get(key)
+        if site is None:
+            site = self.implied[key] = self.site(owner, line, name, args, reason, target)
+        self.wait(self.member(value, name), (CALL, site))
         return True
 
     def site(self, owner: int, line: int, text: str, args: list[int], reason: str, target: int) -> Site:

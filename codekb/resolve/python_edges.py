@@ -60,7 +60,7 @@ class Writer:
 
     def _calls(self) -> None:
         found = dict.fromkeys(self.solver.found)
-        targets = Counter(site for site, _, target, _, reason in dict.fromkeys((s, 0, t, 0, "") for s, _, t, _, _ in found))
+        targets = Counter(site for site, _ in {(site, target) for site, _, target, _, _ in found})
         syntax = {site.number: site for site in self.solver.call_sites}
         for number, owner, target, line, reason in found:
             site = syntax.get(number)

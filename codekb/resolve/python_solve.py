@@ -27,7 +27,7 @@ class Solver(Operators):
         self.call_sites: list[Site] = []
         self.decorated: list[tuple[Site, int]] = []
         self.imported: list[tuple[int, int, int]] = []  # (owner, module, line)
-        self.property_names: set[str] = set()
+        self.computed: set[str] = set()
         self.handlers = [
             self.on_attr, self.on_set_attr, self.on_call, self.on_item, self.on_set_item, self.on_iterate,
             self.on_unpack, self.on_operate, self.on_protocol, self.on_enter, self.on_raise, self.on_annotate,
@@ -36,6 +36,7 @@ class Solver(Operators):
         ]  # fmt: skip
 
     def solve(self) -> None:
+        self._find_computed()
         for number, facts in enumerate(self.program.facts):
             if "count" in facts:
                 self._load_names(number, facts)
@@ -54,6 +55,23 @@ class Solver(Operators):
                 self._load_flows(number, facts)
         self.drain()
         self._close()
+
+    def _find_computed(self) -> None:
+        """Names of attributes that may run code when read: properties, and class attributes made by a call."""
+        functions, classes = self.program.functions, self.program.classes
+        for function in functions.values():
+            if "property" in function.flags:
+                self.computed.add(self.program.ids[function.chunk].rpartition(".")[2].partition("#")[0])
+        descriptors = any("__get__" in one.attrs for one in classes.values())
+        for number, facts in enumerate(self.program.facts):
+            base = self.program.bases[number]
+            made = {base + c[0] for c in facts.get("calls", ()) if descriptors or c[6] == "property"}
+            if made or facts.get("decorations") and descriptors:
+                made |= {base + d[0] for d in facts["decorations"]}
+                first, end = self.program.chunk_bases[number], self.program.chunk_bases[number] + len(facts["ids"])
+                for chunk in range(first, end):
+                    if chunk in classes:
+                        self.computed.update(n for n, var in classes[chunk].attrs.items() if var in made)
 
     def _postpone(self, task: tuple[Any, ...], values: list[int]) -> None:
         self.postponed.append((task, values))
@@ -96,9 +114,6 @@ class Solver(Operators):
         for name, var in facts["globals"].items():
             if name not in bound:
                 self.name_value(number, name, base + var)
-        for fact in facts["functions"]:
-            if "property" in fact[10]:
-                self.property_names.add(self.program.ids[chunk_base + fact[0]].rpartition(".")[2].partition("#")[0])
         for target, source in ((d[0], d[2]) for d in facts["decorations"]):
             if self.flow:
                 self.wait(base + source, (PASS_CLASS, base + target))
@@ -107,7 +122,11 @@ class Solver(Operators):
         waiting = self.waiting
         for target, source, name, places in facts["attrs"]:
             tasks = waiting[base + source]
-            task = (ATTR, name, base + target, [p if i % 2 else chunk_base + p for i, p in enumerate(places)])
+            if name in self.computed:
+                owners = [p if i % 2 else chunk_base + p for i, p in enumerate(places)]
+                task: tuple[Any, ...] = (ATTR, name, base + target, owners, set())
+            else:
+                task = (ATTR, name, base + target, None, None)
             if tasks is None:
                 waiting[base + source] = [task]
             else:

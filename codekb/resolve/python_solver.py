@@ -8,7 +8,7 @@ ends because values are finite and no set grows beyond `MAX_VALUES`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from codekb.resolve.python_program import BUILTINS, Program
@@ -16,9 +16,9 @@ from codekb.resolve.python_values import (
     BOUND, BOX, CLASS, CONSTANT, FUNCTION, INSTANCE, LIBRARY, LIBRARY_OBJECT, MODULE, PROPERTY, Values,
 )  # fmt: skip
 
-MAX_VALUES = 24
+MAX_VALUES = 16
 """Values one variable may hold. Sets beyond it are registries and dispatchers: their users get what came first."""
-MAX_BOXES = 4
+MAX_BOXES = 3
 """Of these, containers: a parameter that is given lists from everywhere is a plain data structure."""
 MAX_DOTS = 6
 """Segments of a library name that is followed: a chain of attributes on a library object has no end."""
@@ -31,7 +31,7 @@ MAX_DOTS = 6
 class Site:
     """One call: its variables (constants below -1), where it stands, how it is written."""
 
-    __slots__ = ("args", "decorated", "func", "hit", "kwargs", "line", "number", "owner", "reason", "result", "text")
+    __slots__ = ("args", "decorated", "done", "func", "hit", "kwargs", "line", "number", "owner", "reason", "result", "text")
 
     def __init__(self, number: int, result: int, func: int, args: list[Any], kwargs: list[Any], owner: int, line: int,
                  text: str, reason: str = "", decorated: int = -1) -> None:  # fmt: skip
@@ -46,6 +46,7 @@ class Site:
         self.reason = reason
         self.decorated = decorated
         self.hit = False
+        self.done: set[int] = set()  # functions that the arguments have already been given to
 
 
 class Core:
@@ -65,6 +66,7 @@ class Core:
         self.queue: deque[int] = deque()
         self.handlers: list[Callable[[tuple[Any, ...], list[int]], None]] = []
         self.full: set[int] = set()
+        self.box_values: set[int] = set()
         self.boxes_held: dict[int, int] = {}  # containers in a variable, where there are several values
 
     def new(self) -> int:
@@ -85,8 +87,8 @@ class Core:
             self.full.add(var)
             return
         else:
-            if self.values.kind[value] == BOX:
-                count = self.boxes_held.get(var, 1)
+            if value in self.box_values:
+                count = self.boxes_held.get(var, 0 if self.box_values.isdisjoint(known) else 1)
                 if count >= MAX_BOXES:
                     return
                 self.boxes_held[var] = count + 1
@@ -97,6 +99,28 @@ class Core:
             self.queue.append(var)
         else:
             waiting.append(value)
+
+    def add_all(self, var: int, values: Collection[int]) -> None:
+        """Let several values arrive at once."""
+        known = self.points[var]
+        if known is None:
+            self.points[var] = known = set()
+            new = list(values)
+        else:
+            new = [value for value in values if value not in known]
+            if not new:
+                return
+        if len(known) + len(new) > MAX_VALUES or not self.box_values.isdisjoint(new):
+            for value in new:
+                self.add(var, value)
+            return
+        known.update(new)
+        waiting = self.pending[var]
+        if waiting is None:
+            self.pending[var] = new
+            self.queue.append(var)
+        else:
+            waiting += new
 
     def copy(self, source: int, target: int) -> None:
         """Everything that `source` holds, now or later, also arrives at `target`."""
@@ -109,8 +133,7 @@ class Core:
             following.append(target)
         known = self.points[source]
         if known:
-            for value in tuple(known):
-                self.add(target, value)
+            self.add_all(target, known)
 
     def wait(self, var: int, task: tuple[Any, ...]) -> None:
         """Run `task` for every value of `var`, now or later."""
@@ -129,7 +152,7 @@ class Core:
 
     def drain(self) -> None:
         """Pass values on until nothing changes."""
-        queue, pending, points = self.queue, self.pending, self.points
+        queue, pending, add_all = self.queue, self.pending, self.add_all
         following, waiting, handlers = self.next, self.waiting, self.handlers
         while queue:
             var = queue.popleft()
@@ -140,16 +163,7 @@ class Core:
             targets = following[var]
             if targets is not None:
                 for target in targets:
-                    known = points[target]
-                    if known is None:
-                        points[target] = set(values[:MAX_VALUES])
-                        if pending[target] is None:
-                            queue.append(target)
-                        pending[target] = values[:MAX_VALUES]
-                        continue
-                    for value in values:
-                        if value not in known:
-                            self.add(target, value)
+                    add_all(target, values)
             tasks = waiting[var]
             if tasks is not None:
                 for task in tuple(tasks):
@@ -184,7 +198,7 @@ class Attributes(Core):
         return self.values.of(LIBRARY, name)
 
     def on_attr(self, task: tuple[Any, ...], values: list[int]) -> None:
-        _, name, target, places = task
+        _, name, target, places, seen = task
         kind, first = self.values.kind, self.values.first
         for value in values:
             sort = kind[value]
@@ -203,7 +217,7 @@ class Attributes(Core):
                     if places is None:
                         self.copy(var, target)
                     else:
-                        self.wait(var, (GET, target, places))
+                        self.wait(var, (GET, target, places, seen))
 
     def _early(self, task: tuple[Any, ...], value: int) -> None:
         """Before the order of classes is known, a class only gives its own inner classes (they may be bases)."""
@@ -224,7 +238,7 @@ class Attributes(Core):
         if inner is not None:
             self.add(target, self.values.of(MODULE, inner))
         elif self.flow and (hook := self.program.member(module, "__getattr__")) >= 0:
-            self.wait(hook, (GET, target, ()))
+            self.wait(hook, (GET, target, (), set()))
 
     def member(self, value: int, name: str) -> int:
         """The variable of the attribute `name` of a value, -1 where it has none that is known."""
