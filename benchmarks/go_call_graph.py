@@ -15,7 +15,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from codekb.table import Table
 
 HERE = Path(__file__).parent
 METHODS = ("static", "cha", "vta")
+ASIDE = ("build variant", "callback")
 Pair = tuple[str, str]
 
 
@@ -35,9 +36,7 @@ def build_oracle(gopath: str, target: Path) -> None:
 def run(gopath: str, command: list[str], folder: Path) -> str:
     """Standard output of a command in GOPATH mode, without a network."""
     settings = {"GO111MODULE": "off", "GOPATH": gopath, "GOFLAGS": "", "GOPROXY": "off", "CGO_ENABLED": "0"}
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | settings, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=os.environ | settings, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed in {folder}:\n{done.stderr[-2000:]}")
     return done.stdout
@@ -72,11 +71,12 @@ def oracle_pairs(gopath: str, binary: Path, method: str, package: str, places: P
 
 
 def own_pairs(graph: object) -> dict[Pair, tuple[float, str]]:
-    """Our calls outside of tests and on this platform, with confidence and reason."""
+    """Our calls with confidence and reason, as far as the others could see them: outside of tests, on this platform,
+    and no callbacks, which they draw from the library's function."""
     return {
         (s, t): (d["confidence"], d["reason"])
         for s, t, d in graph.edges(data=True)  # type: ignore[attr-defined]
-        if d["relation"] == "calls" and d["reason"] != "build variant" and not is_test(s) and not is_test(t)
+        if d["relation"] == "calls" and d["reason"] not in ASIDE and not is_test(s) and not is_test(t)
     }
 
 
@@ -90,29 +90,36 @@ def share(part: int, whole: int) -> str:
     return f"{part / whole:.3f}" if whole else "–"
 
 
-def compare(gopath: str, binary: Path, package: str, differences: int) -> list[list[object]]:
-    """Rows of the table for one project; prints a sample of the differences."""
+def compare(
+    gopath: str, binary: Path, package: str, differences: int, sure: Counter[tuple[str, float, bool]]
+) -> list[list[object]]:
+    """Rows of the table for one project; counts confidences in `sure`; prints a sample of the differences."""
     corpus = codekb.parse_repo(Path(gopath, "src", package), exclude=())
     places = Places(corpus)
     theirs = {m: {p for p in oracle_pairs(gopath, binary, m, package, places) if not is_test(p[0])} for m in METHODS}
-    seen = {s for pairs in theirs.values() for s, _ in pairs} | {t for pairs in theirs.values() for _, t in pairs}
+    seen = {p.split("::")[0] for pairs in theirs.values() for pair in pairs for p in pair}  # files they load
     rows: list[list[object]] = []
     for level in ("name", "import", "type", "flow"):
         ours = own_pairs(codekb.build_graph(corpus, resolve=level))
-        ours = {p: d for p, d in ours.items() if p[0] in seen or p[1] in seen}
+        ours = {p: d for p, d in ours.items() if {i.split("::")[0] for i in p} <= seen}
         row: list[object] = [package, level, len(ours)]
         for method in METHODS:
             both = len(ours.keys() & theirs[method])
             row += [share(both, len(ours)), share(both, len(theirs[method]))]
         rows.append(row)
-    sure = {p for p, d in ours.items() if d[0] >= 0.9}
-    rows.append([package, "flow, ≥ .9", len(sure)])
-    for method in METHODS:
-        both = len(sure & theirs[method])
-        rows[-1] += [share(both, len(sure)), share(both, len(theirs[method]))]
+    sure.update((reason, confidence, p in theirs["vta"]) for p, (confidence, reason) in ours.items())
     if differences:
         show("only VTA", ((p, "") for p in theirs["vta"] - ours.keys()), differences)
         show("only codekb, not even CHA", ((p, ours[p]) for p in ours.keys() - theirs["cha"]), differences)
+    return rows
+
+
+def calibration(sure: Counter[tuple[str, float, bool]]) -> list[list[object]]:
+    """Reason, confidence, pairs, share that VTA has."""
+    rows: list[list[object]] = []
+    for reason, confidence in sorted({key[:2] for key in sure}, key=lambda k: (-k[1], k[0])):
+        yes, no = (sure[reason, confidence, found] for found in (True, False))
+        rows.append([reason, f"{confidence:.2f}", yes + no, share(yes, yes + no)])
     return rows
 
 
@@ -132,15 +139,18 @@ def main() -> None:
     parser.add_argument("--differences", type=int, default=0)
     options = parser.parse_args()
     rows: list[list[object]] = []
+    sure: Counter[tuple[str, float, bool]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         binary = Path(folder, "go_oracle")
         build_oracle(options.gopath, binary)
         for package in options.packages:
-            rows += compare(options.gopath, binary, package, options.differences)
+            rows += compare(options.gopath, binary, package, options.differences, sure)
     columns = ["project", "resolver", "pairs"]
     for method in METHODS:
         columns += [f"in {method}", f"of {method}"]
     print(Table(columns, rows, notes=["in X: share of our pairs that X has; of X: share of X's pairs that we have"]))
+    print()
+    print(Table(["reason", "confidence", "pairs", "in VTA"], calibration(sure), caption="flow, all projects"))
 
 
 if __name__ == "__main__":

@@ -117,9 +117,7 @@ class _File:
         count = self.taken[qualname] = self.taken.get(qualname, 0) + 1
         return f"{self.path}::{qualname}" + (f"#{count}" if count > 1 else "")
 
-    def _chunk(
-        self, kind: Kind, qualname: str, node: Node, doc: str, head: str, marks: tuple[str, ...] = ()
-    ) -> Chunk:
+    def _chunk(self, kind: Kind, qualname: str, node: Node, doc: str, head: str, marks: tuple[str, ...] = ()) -> Chunk:
         start, end = line_of(node), int(node.end_point[0]) + 1
         return Chunk(
             id=self._id(qualname),
@@ -195,13 +193,13 @@ class _File:
             self._function_variable(text(name), value, declared, doc, ranged)
         else:
             self.vars.append((text(name), declared, line, ""))
-            self.globals.ops.append(("=", [("n", text(name), line)], [expr(self.globals, value)], line))
+            self.globals.ops.append(("var", [("n", text(name), line)], [expr(self.globals, value)], line))
 
     def _several(self, names: list[Node], value_node: Node | None, declared: Type) -> None:
         self.vars += [(text(n), declared, line_of(n), "") for n in names]
         if value_node is not None and names:
             left = [("n", text(n), line_of(n)) for n in names]
-            self.globals.ops.append(("=", left, expr_list(self.globals, value_node), line_of(names[0])))
+            self.globals.ops.append(("var", left, expr_list(self.globals, value_node), line_of(names[0])))
 
     def _function_variable(self, name: str, value: Node, declared: Type, doc: str, ranged: Node) -> None:
         scope = Scope()
@@ -224,7 +222,7 @@ class _File:
         references.found += [Reference(target, line, "import") for _, target, line in self.imports]
         for _, declared, line, _ in self.vars:
             references.type(declared, line)
-        references.ops(("e", op[2]) if op[0] == "=" else op for op in self.globals.ops)
+        references.ops(("e", op[2]) if op[0] == "var" else op for op in self.globals.ops)
         name = self.path.rsplit("/", 1)[-1].removesuffix(".go")
         count = len(self.lines) - (1 if len(self.lines) > 1 and not self.lines[-1] else 0)
         return Chunk(

@@ -1,8 +1,8 @@
 """Go statements as a flat list of plain operations: a function's body without its control flow.
 
 Operations: `("=", left, right, line)` · `("range", key, value, over, line)` · `("e", x)` ·
-`("ret", literal, values, line)` · `("switch", [(slot, types)], x)` · `("send", channel, value)`;
-expressions are those of `go_expr`.
+`("var", left, right, line)` at package level · `("ret", literal, values, line)` · `("send", channel, value)` ·
+`("switch", [(slot, types)], x)`; expressions are those of `go_expr`.
 """
 
 from __future__ import annotations

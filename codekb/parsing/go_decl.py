@@ -78,9 +78,7 @@ def value_nodes(node: Node | None) -> list[Node]:
     """The values of a variable spec."""
     if node is None:
         return []
-    return (
-        [n for n in node.named_children if n.type != "comment"] if node.type == "expression_list" else [node]
-    )
+    return [n for n in node.named_children if n.type != "comment"] if node.type == "expression_list" else [node]
 
 
 def receiver(scope: Scope, node: Node | None) -> tuple[int, str, bool, list[str]] | None:
@@ -93,9 +91,7 @@ def receiver(scope: Scope, node: Node | None) -> tuple[int, str, bool, list[str]
     name, declared, line = taken[0]
     pointer = isinstance(declared, tuple) and declared[0] == "*"
     inner = declared[1] if pointer else declared
-    names = (
-        [a for a in inner[2] if isinstance(a, str)] if isinstance(inner, tuple) and inner[0] == "inst" else []
-    )
+    names = [a for a in inner[2] if isinstance(a, str)] if isinstance(inner, tuple) and inner[0] == "inst" else []
     scope.frames[-1].update((n, n) for n in names if n != "_")
     return (scope.declare(name, declared, line), base_name(declared), pointer, names)
 

@@ -166,9 +166,7 @@ def _struct(scope: Scope, node: Node) -> Type:
             fields += [(text(n), declared, False, line_of(n)) for n in names]
         else:
             pointer = any(c.type == "*" for c in child.children)
-            fields.append(
-                (base_name(declared), ("*", declared) if pointer else declared, True, line_of(child))
-            )
+            fields.append((base_name(declared), ("*", declared) if pointer else declared, True, line_of(child)))
     return ("struct", fields)
 
 

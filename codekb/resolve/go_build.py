@@ -6,8 +6,20 @@ import re
 from functools import lru_cache
 
 UNIX = frozenset(
-    ("aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "linux", "netbsd", "openbsd")
-    + ("solaris",)
+    (
+        "aix",
+        "android",
+        "darwin",
+        "dragonfly",
+        "freebsd",
+        "hurd",
+        "illumos",
+        "ios",
+        "linux",
+        "netbsd",
+        "openbsd",
+        "solaris",
+    )
 )
 SYSTEMS = (*sorted(UNIX), "js", "plan9", "wasip1", "windows", "zos")
 MACHINES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from codekb.resolve.go_eval import Evaluator
-from codekb.resolve.go_library import CALLS_ITS_ARGUMENT, RETURNS_ITS_ARGUMENT
+from codekb.resolve.go_callbacks import CALLS_ITS_ARGUMENT, RETURNS_ITS_ARGUMENT
+from codekb.resolve.go_literals import Literals
 from codekb.resolve.go_sink import DISPATCH, by_number
 from codekb.resolve.go_types import ANY, Meaning, basic, bind, holds_function, substitute
 from codekb.resolve.go_values import SOURCES, UNKNOWN, Flow, Value
@@ -14,7 +14,7 @@ UNSURE = 0.6
 """Factor for a type that is only assumed to satisfy an interface, since part of either lies outside the corpus."""
 
 
-class Body(Evaluator):
+class Body(Literals):
     """Runs the operations of one function once, in order."""
 
     def run(self) -> None:
@@ -35,7 +35,7 @@ class Body(Evaluator):
         tag = op[0]
         if tag == "e":
             self.value(op[1])
-        elif tag == "=":
+        elif tag in ("=", "var"):
             self._assign(op[1], op[2])
         elif tag == "ret":
             self._return(op[1], op[2])
@@ -104,8 +104,6 @@ class Body(Evaluator):
         if under is not None and under[0] == "func":
             flow = ()
             self._enter_iterator(over, op)
-        if under is None and over.type is not None and over.type[0] == "U":
-            key = value = over.type
         self._store(op[1], key, flow)
         self._store(op[2], value, flow)
 
@@ -117,8 +115,8 @@ class Body(Evaluator):
             return under[1], under[2]
         if tag == "chan":
             return under[1], None
-        if tag == "U":
-            return under, under
+        if tag in ("U", "X"):
+            return ("U", f"{under[1]}[]"), ("U", f"{under[1]}[]")
         if tag == "func" and under[1] and under[1][0] is not None and under[1][0][0] == "func":
             taken = under[1][0][1]
             return (taken[0] if taken else None), (taken[1] if len(taken) > 1 else None)

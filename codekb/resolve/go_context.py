@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from codekb.resolve.go_declared import Func
 from codekb.resolve.go_flow import Solver
 from codekb.resolve.go_select import Selector
 from codekb.resolve.go_sink import Sink
 from codekb.resolve.go_types import Meaning
 from codekb.resolve.go_values import Flow, Value
-from codekb.resolve.go_world import Func, World
+from codekb.resolve.go_world import World
 
 if TYPE_CHECKING:
     from codekb.resolve.go_calls import Body

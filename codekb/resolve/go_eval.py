@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from codekb.parsing.go_refs import PREDECLARED, dotted
 from codekb.resolve.go_context import Context
+from codekb.resolve.go_declared import Func, Import, Named, Package, Var
 from codekb.resolve.go_select import Selected
 from codekb.resolve.go_types import Meaning, basic, holds_function, pointee
 from codekb.resolve.go_values import UNKNOWN, Flow, Value
-from codekb.resolve.go_world import Func, Import, Named, Package, Var, preferred
+from codekb.resolve.go_world import preferred
 
 BUILTINS = frozenset(
-    ("append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max", "min", "new")
-    + ("panic", "print", "println", "real", "recover")
+    (
+        "append",
+        "cap",
+        "clear",
+        "close",
+        "complex",
+        "copy",
+        "delete",
+        "imag",
+        "len",
+        "make",
+        "max",
+        "min",
+        "new",
+        "panic",
+        "print",
+        "println",
+        "real",
+        "recover",
+    )
 )
 CONSTANTS = {"true": basic("bool"), "false": basic("bool"), "iota": basic("int"), "nil": None}
 
@@ -66,13 +84,21 @@ class Evaluator:
         if tag == "()":
             return self.call(x)
         if tag == "{}":
-            return self._composite(x, None)
+            return self.composite(x, None)
         if tag == "[]":
-            return self._index(x, called)
+            return self.index(x, called)
         return self._other(tag, x)
 
     def call(self, x: Any) -> Value:
         """A call; see `go_calls`."""
+        raise NotImplementedError
+
+    def index(self, x: Any, called: bool) -> Value:
+        """An index or an instantiation; see `go_literals`."""
+        raise NotImplementedError
+
+    def composite(self, x: Any, expected: Meaning) -> Value:
+        """A composite literal; see `go_literals`."""
         raise NotImplementedError
 
     def _other(self, tag: str, x: Any) -> Value:
@@ -242,73 +268,6 @@ class Evaluator:
         reason = "promoted method" if found.depth else "method expression" if expression else "receiver type"
         return Value("funcs", t, found.funcs, found.bindings, flow, reason=reason, skipped=expression,
                      receiver=left.flow)  # fmt: skip
-
-    # composite values
-
-    def _index(self, x: Any, called: bool) -> Value:
-        base = self.callee(x[1]) if called else self.value(x[1])
-        inside = [self.value(i) for i in x[2]]
-        if base.kind == "type":
-            t = base.type
-            named = t is not None and t[0] == "N" and t[1].tparams
-            return Value("type", ("N", t[1], tuple(v.type for v in inside)) if named else t)
-        if base.kind in ("funcs", "library") and any(v.kind == "type" for v in inside):
-            return self._instantiated(base, [v.type for v in inside])
-        under = self.underlying(base.type)
-        if under is not None and under[0] == "*":
-            under = self.underlying(under[1])
-        element = None
-        if under is not None and under[0] in ("[]", "map"):
-            element = under[-1]
-        elif under is not None and under[0] == "B" and under[1] == "string":
-            element = basic("byte")
-        return Value("value", element, flow=base.flow)
-
-    def _instantiated(self, base: Value, arguments: list[Meaning]) -> Value:
-        if base.kind == "library":
-            return base
-        bindings = dict(base.bindings)
-        for function in base.funcs:
-            names = [("T", name, function) for name, _ in function.record["tparams"]]
-            bindings.update(zip(names, arguments, strict=False))
-        return Value("funcs", base.type, base.funcs, bindings, base.flow, reason=base.reason, skipped=base.skipped)
-
-    def _composite(self, x: Any, expected: Meaning) -> Value:
-        t = self.meaning(x[1]) if x[1] is not None else expected
-        if x[1] is not None:
-            self.sink.type_used(self.func, t, x[3])
-        inner = t[1] if x[1] is None and t is not None and t[0] == "*" else t
-        under = self.underlying(inner)
-        if under is not None and under[0] == "struct":
-            self._struct(x[2], under[1], inner[1] if inner[0] == "N" else under)
-            return Value("value", t)
-        element = under[-1] if under is not None and under[0] in ("[]", "map") else None
-        key = under[1] if under is not None and under[0] == "map" else None
-        flow: list[Any] = []
-        for left, right in x[2]:
-            flow += self._element(left, key).flow if key is not None or not isinstance(left, tuple) else ()
-            flow += self._element(right, element).flow
-        return Value("value", t, flow=tuple(dict.fromkeys(flow)) if holds_function(t) else ())
-
-    def _element(self, x: Any, expected: Meaning) -> Value:
-        if isinstance(x, tuple | list) and x and x[0] == "{}" and x[1] is None:
-            found = self.memo[id(x)] = self._composite(x, expected)
-            return found
-        return self.value(x)
-
-    def _struct(self, elements: Iterable[Any], fields: tuple[Any, ...], owner: Any) -> None:
-        by_name = {f[0]: f for f in fields}
-        for i, (key, x) in enumerate(elements):
-            name = self._field_name(key) if key is not None else (fields[i][0] if i < len(fields) else "")
-            known = by_name.get(name)
-            found = self._element(x, known[1] if known else None)
-            if known and self.sink.flowing and holds_function(known[1]):
-                self.solver.link(found.flow, ("field", owner, name))
-
-    def _field_name(self, key: Any) -> str:
-        if isinstance(key, int):
-            return str(self.func.record["slots"][key][0])
-        return str(key[1]).split("·")[0] if isinstance(key, tuple | list) and key[0] in ("n", "t") else ""
 
     def _mention(self, x: Any, found: Value) -> None:
         """A name that is not called: an edge `uses` to a function or a type of the corpus."""

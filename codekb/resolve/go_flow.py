@@ -1,6 +1,6 @@
 """Which functions reach which Go variables, fields, parameters and results: a set of constraints and its solution.
 
-Insensitive to the order of statements and to the calling place, so that it ends after at most (places × functions) steps.
+Insensitive to the order of statements and to the place of a call: it ends after (places × functions) steps at most.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from codekb.resolve.go_declared import Func
 from codekb.resolve.go_select import Selector
 from codekb.resolve.go_sink import DISPATCH, FUNCTION_VALUE, Sink, by_number
 from codekb.resolve.go_types import holds_function
 from codekb.resolve.go_values import SOURCES, Flow, Item, Site
-from codekb.resolve.go_world import Func
 
 MAX_FUNCTIONS = 400
 """Functions kept for one place: tables of handlers stay below, and more targets than this tell nobody anything."""

@@ -158,12 +158,22 @@ func Listen(network, address string) (Listener, error)
 func Dial(network, address string) (Conn, error)
 """,
     "net/http": """
+import (
+	"bufio"
+	"net"
+	"net/url"
+)
 type Handler interface { ServeHTTP(w ResponseWriter, r *Request) }
 type HandlerFunc func(w ResponseWriter, r *Request)
 func (f HandlerFunc) ServeHTTP(w ResponseWriter, r *Request)
 type ResponseWriter interface { Header() Header; Write(b []byte) (int, error); WriteHeader(status int) }
 type RoundTripper interface { RoundTrip(r *Request) (*Response, error) }
 type Flusher interface { Flush() }
+type CloseNotifier interface { CloseNotify() <-chan bool }
+type Hijacker interface { Hijack() (net.Conn, *bufio.ReadWriter, error) }
+type Pusher interface { Push(target string, opts *PushOptions) error }
+type FileSystem interface { Open(name string) (File, error) }
+type CookieJar interface { SetCookies(u *url.URL, cookies []*Cookie); Cookies(u *url.URL) []*Cookie }
 type ServeMux struct{}
 func NewServeMux() *ServeMux
 """,
@@ -218,30 +228,6 @@ type Duration int64
 """,
 }  # fmt: skip
 """Import path → Go declarations, without the package clause."""
-
-CALLS_ITS_ARGUMENT = frozenset(
-    ("bytes.ContainsFunc", "bytes.FieldsFunc", "bytes.IndexFunc", "bytes.Map", "bytes.TrimFunc")
-    + ("container/ring.Ring.Do", "context.AfterFunc", "errgroup.Group.Go", "expvar.Do", "expvar.Func")
-    + ("flag.FlagSet.Func", "flag.FlagSet.Visit", "flag.FlagSet.VisitAll", "flag.Func", "flag.Visit")
-    + ("flag.VisitAll", "go/ast.Inspect", "golang.org/x/sync/errgroup.Group.Go", "io/fs.WalkDir")
-    + ("maps.DeleteFunc", "maps.EqualFunc", "net/http.Handle", "net/http.HandleFunc")
-    + ("net/http.ServeMux.Handle", "net/http.ServeMux.HandleFunc", "path/filepath.Walk")
-    + ("path/filepath.WalkDir", "runtime.SetFinalizer", "slices.BinarySearchFunc", "slices.CompactFunc")
-    + ("slices.ContainsFunc", "slices.DeleteFunc", "slices.EqualFunc", "slices.IndexFunc", "slices.MaxFunc")
-    + ("slices.MinFunc", "slices.SortFunc", "slices.SortStableFunc", "sort.Find", "sort.Search", "sort.Slice")
-    + ("sort.SliceStable", "strings.ContainsFunc", "strings.FieldsFunc", "strings.IndexFunc")
-    + ("strings.LastIndexFunc", "strings.Map", "strings.TrimFunc", "strings.TrimLeftFunc")
-    + ("strings.TrimRightFunc", "sync.Map.Range", "sync.Once.Do", "sync.OnceFunc", "sync.OnceValue")
-    + ("sync.WaitGroup.Go", "testing.AllocsPerRun", "testing.B.Run", "testing.B.RunParallel")
-    + ("testing.Benchmark", "testing.F.Fuzz", "testing.T.Cleanup", "testing.T.Run", "time.AfterFunc")
-)
-"""Functions of libraries that call what they are given: passing one of ours to them is a call, reason `callback`."""
-
-RETURNS_ITS_ARGUMENT = frozenset(
-    ("slices.Clip", "slices.Clone", "slices.Compact", "slices.Delete", "slices.Grow", "slices.Insert")
-    + ("maps.Clone", "slices.Concat", "sync.OnceFunc", "sync.OnceValue", "sync.OnceValues")
-)
-"""Functions of libraries whose result has the type of their first argument and holds what it holds."""
 
 
 def library_facts(imported: Iterable[str]) -> list[tuple[str, Any]]:

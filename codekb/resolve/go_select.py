@@ -1,4 +1,4 @@
-"""What `x.name` means for a type: methods, fields, promotion through embedding, and which types satisfy an interface."""
+"""What `x.name` means for a type: methods, fields, promotion by embedding; which types satisfy an interface."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from codekb.resolve.go_declared import File, Func, Named, Package
 from codekb.resolve.go_types import ERROR, Bindings, Meaning, basic, matches, pointee, substitute
-from codekb.resolve.go_world import File, Func, Named, Package, World, preferred
+from codekb.resolve.go_world import World, preferred
 
 MAX_EMBEDDING = 8
 """Depth of embedding that is followed; Go code rarely goes beyond 3."""
@@ -146,9 +147,7 @@ class Selector:
     def _private(self, t: Meaning) -> dict[str, Package]:
         """Unexported method → the package in which alone a type can have it."""
         opened = [(part, package) for part, package in self._opened(t) if part and part[0] == "interface"]
-        return {
-            name: package for part, package in opened if package for name, _ in part[1] if not name[0].isupper()
-        }
+        return {name: package for part, package in opened if package for name, _ in part[1] if not name[0].isupper()}
 
     def method_set(self, named: Named) -> tuple[dict[str, Selected], bool]:
         """Every method of a pointer to the type, promoted ones included, and whether a library's type is embedded."""

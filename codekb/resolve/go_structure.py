@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from codekb.resolve.go_declared import File, Named
 from codekb.resolve.go_select import Selector
 from codekb.resolve.go_sink import Sink
 from codekb.resolve.go_types import Meaning, pointee
-from codekb.resolve.go_world import File, Named, World
+from codekb.resolve.go_world import World
 
 CERTAIN = 1.0
 IMPLEMENTS = 0.8

@@ -1,8 +1,9 @@
 """Go types as plain values: what a written type means, substitution of type parameters, matching. No lookup by name.
 
 A meaning is None (unknown) or a tuple by its first entry: `("B", name)` predeclared · `("N", Named, arguments)` ·
-`("X", dotted, arguments)` a library's type · `("U", dotted)` whatever a library's function returned · `("T", name, owner)`
-a type parameter · `("*", t)` · `("[]", t)` · `("map", k, v)` · `("chan", t)` · `("func", params, results, variadic)` ·
+`("X", dotted, arguments)` a library's type · `("U", dotted)` whatever a library returned ·
+`("T", name, owner)` a type parameter · `("*", t)` · `("[]", t)` · `("map", k, v)` · `("chan", t)` ·
+`("func", params, results, variadic)` ·
 `("struct", ((name, t, embedded), …))` · `("interface", ((name, func), …), (embedded, …))` · `("tuple", (t, …))`.
 """
 

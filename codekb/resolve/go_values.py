@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from codekb.resolve.go_declared import Func
 from codekb.resolve.go_types import Bindings, Meaning
-from codekb.resolve.go_world import Func
 
 Item: TypeAlias = tuple[Any, ...]
-"""Where a function may come from. Nodes: `("slot", Func, number)` · `("field", owner, name)` · `("var", Var)` ·
-`("result", Func, literal, number)` · `("site", number, result)` · `("pending", number, result)`. Sources: `("func", Func, skipped)`, whose first `skipped`
+"""Where a function may come from.
+
+Nodes: `("slot", Func, number)` · `("field", owner, name)` · `("var", Var)` · `("result", Func, literal, number)` ·
+`("site", number, result)` · `("pending", number, result)`. Sources: `("func", Func, skipped)`, whose first `skipped`
 arguments are the receiver of a method expression · `("literal", Func, number)` · `("library", dotted)` ·
-`("method", interface, name)` a method value of an interface."""
+`("method", interface, name)`, a method value of an interface.
+"""
 
 Flow: TypeAlias = tuple[Item, ...]
 SOURCES = frozenset(("func", "literal", "library", "method"))
