@@ -77,13 +77,15 @@ class Annotations(Expressions):
         return klass >= 0
 
     def _annotate_collection(self, var: int, tail: str, inner: list[ast.expr]) -> bool:
+        if not inner:  # `tuple[()]`
+            return False
         parts = []
         for part in inner:
             element = self.new()
             parts.append(element if self.annotate(element, part) else NOTHING)
         if tail in _MAPPINGS:
             items = [[None, parts[1]]] if len(parts) > 1 and parts[1] >= 0 else []
-        elif tail in ("tuple", "Tuple") and inner and not (isinstance(inner[-1], ast.Constant) and inner[-1].value is ...):
+        elif tail in ("tuple", "Tuple") and not (isinstance(inner[-1], ast.Constant) and inner[-1].value is ...):
             items = [[position, part] for position, part in enumerate(parts) if part >= 0]
         else:
             items = [[None, parts[0]]] if parts[0] >= 0 else []
