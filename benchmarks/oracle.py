@@ -239,12 +239,18 @@ def sheet(folder: Path) -> None:
 
 
 def judge(path: Path) -> None:
-    """Enter verdicts: lines `number: id, id` (the ids that the line really calls; none for no corpus function)."""
+    """Enter verdicts: lines `number: id, id`, the ids that the line calls (none: no corpus function).
+
+    An id with a question mark counts neither way: a declared target that never runs, or one that only users reach.
+    """
     data = json.loads(DATA.read_text(encoding="utf-8"))
     for line in filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())):
         number, _, ids = line.partition(":")
         site = data["sites"][int(number)]
-        site["truth"], site["how"] = sorted(t.strip() for t in ids.split(",") if t.strip()), "read"
+        named = sorted(t.strip() for t in ids.split(",") if t.strip())
+        site["truth"], site["how"] = [t for t in named if not t.endswith("?")], "read"
+        if may := [t[:-1] for t in named if t.endswith("?")]:
+            site["may"] = may
     save(data)
 
 

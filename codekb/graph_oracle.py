@@ -1,8 +1,8 @@
 """Scores a call graph against judged sites of real code: precision, recall and whether confidence can be trusted.
 
 A site is one line of one function. The data (`data/oracle/python.json`) is made by `benchmarks/oracle.py` and holds,
-for each site, the ids that the line calls (`truth`), how that was decided (`how`), jedi's answer (`jedi`) and what each
-resolver answered with which confidence (`codekb`: level → target → confidence).
+for each site, the ids that the line calls (`truth`), ids that count neither way (`may`), how that was decided (`how`),
+jedi's answer (`jedi`) and what each resolver answered with which confidence (`codekb`: level → target → confidence).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def site_scores(data: Mapping[str, Any], answer: str) -> list[Score]:
     scores = []
     for site in data["sites"]:
         found = site["jedi"] if answer == "jedi" else site["codekb"][answer]
-        scores.append(compare_edges([(site["source"], t) for t in found], [(site["source"], t) for t in site["truth"]]))
+        drawn, true, aside = ([(site["source"], t) for t in ids] for ids in (found, site["truth"], site.get("may", ())))
+        scores.append(compare_edges(drawn, true, aside))
     return scores
 
 
@@ -59,6 +60,7 @@ def calibration(data: Mapping[str, Any], level: str = "flow") -> list[tuple[floa
         (confidence, target in site["truth"])
         for site in data["sites"]
         for target, confidence in site["codekb"][level].items()
+        if target not in site.get("may", ())
     ]
     bands = []
     for low, high in BANDS:
