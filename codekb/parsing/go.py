@@ -19,6 +19,7 @@ from codekb.parsing.go_decl import (
     read_function,
     receiver,
     record,
+    segments,
     signature,
     type_signature,
     value_nodes,
@@ -30,7 +31,8 @@ from codekb.parsing.go_scope import Scope, Type, line_of, text, type_of, type_pa
 GENERATED = re.compile(r"^// Code generated .* DO NOT EDIT\.$", re.MULTILINE)
 """Go's own rule (golang.org/s/generatedcode): one line comment before the package clause."""
 
-_PARSER = Parser(Language(tree_sitter_go.language()))
+_GO = Language(tree_sitter_go.language())
+_PARSER = Parser(_GO)
 
 
 def parse(path: str, source: str) -> FileParse:
@@ -45,6 +47,11 @@ def parse(path: str, source: str) -> FileParse:
     file = _File(path, source, root)
     file.read()
     return FileParse(tuple(file.chunks), file.facts(), file.note())
+
+
+def _functions(found: list[Declared]) -> int:
+    """How many functions with a whole body there are."""
+    return sum(n.child_by_field_name("body") is not None and not n.has_error for n, _ in found)
 
 
 class _File:
@@ -69,6 +76,8 @@ class _File:
     def read(self) -> None:
         """Reads every declaration, then makes the module chunk, which comes first."""
         found = list(declarations(self.root))
+        if self.root.has_error:
+            found = self._recovered(found)
         self._head(found)
         for node, doc in found:
             if node.type in ("function_declaration", "method_declaration"):
@@ -81,6 +90,14 @@ class _File:
                 self._imports(node)
         self.chunks.sort(key=lambda c: (c.start_line, c.end_line, c.id))
         self.chunks.insert(0, self._module(found))
+
+    def _recovered(self, found: list[Declared]) -> list[Declared]:
+        """The declarations of a broken file read one by one, where that finds more functions than the whole did."""
+        source = "\n".join(self.lines).encode("utf-8", "replace")
+        again: list[Declared] = []
+        for piece in segments(source):
+            again += declarations(Parser(_GO, included_ranges=[piece]).parse(source).root_node)
+        return again if _functions(again) > _functions(found) else found
 
     def note(self) -> str:
         """What to report about the file."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from tree_sitter import Node
+from tree_sitter import Node, Point, Range
 
 from codekb.parsing.go_body import statements
 from codekb.parsing.go_scope import Scope, base_name, line_of, parameters, results, text
 
 _DIRECTIVE = re.compile(r"//([a-z0-9]+:[a-z0-9]|line |export |extern |nolint)")
 """Comments that are for tools (go.dev/doc/comment); they are no part of a doc comment."""
+
+_START = re.compile(rb"(func|type|var|const|import|package)\b")
 
 MAX_SIGNATURE = 300
 """Characters after which the text of a type that stands in for a signature is cut."""
@@ -32,6 +35,24 @@ def declarations(root: Node) -> Iterator[Declared]:
             stack.append(iter(documented(found[0].children)))
         elif found[0].is_named:
             yield found
+
+
+def segments(source: bytes) -> list[Range]:
+    """A broken file cut before every line that starts a declaration at its left edge, as formatted Go has them.
+
+    The comments of a declaration come with it.
+    """
+    lines = source.split(b"\n")
+    starts = [i for i, line in enumerate(lines) if _START.match(line)]
+    for n, i in enumerate(starts):
+        while i > 0 and lines[i - 1].startswith(b"//") and (n == 0 or i - 1 > starts[n - 1]):
+            i -= 1
+        starts[n] = i
+    offsets = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    offsets[-1] = len(source)
+    return [
+        Range(Point(i, 0), Point(j, 0), offsets[i], offsets[j]) for i, j in itertools.pairwise([*starts, len(lines)])
+    ]
 
 
 def documented(nodes: list[Node]) -> Iterator[Declared]:

@@ -84,7 +84,9 @@ def _holds(tokens: list[str], system: str, machine: str, own: bool) -> bool:
 
     def one() -> bool:
         nonlocal position
-        token = tokens[position] if position < len(tokens) else ""
+        token = tokens[position] if position < len(tokens) else ")"
+        if token in (")", "&&", "||"):
+            raise ValueError(f"{token!r} where a tag was expected")
         position += 1
         if token == "!":
             return not one()
@@ -94,7 +96,10 @@ def _holds(tokens: list[str], system: str, machine: str, own: bool) -> bool:
             return value
         return _tag(token, system, machine, own)
 
-    return either()
+    try:
+        return either()
+    except ValueError:
+        return True
 
 
 def _tag(tag: str, system: str, machine: str, own: bool) -> bool:
