@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import networkx as nx
 
@@ -41,6 +42,12 @@ WEIGHTS: Mapping[str, float] = {
     "contained in": 0.6,
 }
 """Default weight of a step: high where a relation is structural with a small fan-out, low where it is universal."""
+
+
+class HitSource(Protocol):
+    """What knows the hit that a search gave a chunk: a full ranking, or the scores it was made of."""
+
+    def get(self, chunk_id: str) -> Hit | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ def expand(
     limits: Limits | None = None,
     *,
     weights: Mapping[str, float] | None = None,
-    scores: Ranking | Mapping[str, float] | None = None,
+    scores: HitSource | Mapping[str, float] | None = None,
     decay: float = DECAY,
 ) -> Ranking:
     """The seeds and what a walk from them reaches, best first, ties by id.
@@ -116,7 +123,7 @@ def expand(
     return _ranked(hits, seeds, "expanded")
 
 
-def _hit(visit: Visit, seed: Hit | None, scores: Ranking | Mapping[str, float] | None) -> Hit:
+def _hit(visit: Visit, seed: Hit | None, scores: HitSource | Mapping[str, float] | None) -> Hit:
     if scores is not None:
         return rescored(visit.chunk, scores, visit.via)
     if seed is not None:
@@ -124,9 +131,9 @@ def _hit(visit: Visit, seed: Hit | None, scores: Ranking | Mapping[str, float] |
     return Hit(visit.chunk, visit.strength, {"graph": visit.strength}, visit.via)
 
 
-def rescored(chunk: Chunk, scores: Ranking | Mapping[str, float], via: tuple[Step, ...] = ()) -> Hit:
+def rescored(chunk: Chunk, scores: HitSource | Mapping[str, float], via: tuple[Step, ...] = ()) -> Hit:
     """The chunk as a hit with the score it has in `scores`: parts and remarks too where that is a ranking."""
-    if isinstance(scores, Ranking):
+    if not isinstance(scores, Mapping):
         known = scores.get(chunk.id)
         return replace(known, via=via) if known is not None else Hit(chunk, 0.0, {}, via)
     score = float(scores.get(chunk.id, 0.0))
@@ -138,12 +145,20 @@ def _ranked(hits: Iterable[Hit], like: Ranking | Sequence[Hit], title: str) -> R
     return Ranking(ordered, query=like.query if isinstance(like, Ranking) else "", title=title)
 
 
-def one_hop(graph: nx.MultiDiGraph, ranking: Ranking, *, seeds: int = ONE_HOP_SEEDS, limit: int = 5) -> Ranking:
+def one_hop(
+    graph: nx.MultiDiGraph,
+    ranking: Ranking,
+    *,
+    seeds: int = ONE_HOP_SEEDS,
+    limit: int = 5,
+    scores: HitSource | None = None,
+) -> Ranking:
     """The tutorial's expansion: the first hits, their callees and callers, ranked by the same scores, cut at `limit`.
 
-    `ranking` is the full result of the search, so no score is computed again.
+    `ranking` is the full result of the search, so no score is computed again; where it is only its beginning, `scores`
+    knows the rest.
     """
-    found: Ranking = expand(graph, ranking[:seeds], ONE_HOP, scores=ranking)[:limit]
+    found: Ranking = expand(graph, ranking[:seeds], ONE_HOP, scores=scores or ranking)[:limit]
     return found
 
 

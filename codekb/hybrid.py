@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from codekb.fusion import RRF_K, reciprocal_ranks
 from codekb.lexical import Scores, top
-from codekb.priors import CodeFacts, QueryProfile, analyse, apply_priors
+from codekb.priors import PRIORS, CodeFacts, QueryProfile, analyse, apply_priors
 from codekb.ranking import Hit, Ranking
 
 Scorer = Callable[[str], NDArray[Any]]
@@ -75,33 +75,62 @@ class Options:
         return table[profile.kind if self.kinds else "sentence"]
 
 
-def rank(
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A question scored against every function, before hits are made of it: arrays in `corpus.functions` order.
+
+    `shares` holds what each method and prior adds, in the order applied; `mask` says which functions may be returned.
+    """
+
+    query: str
+    facts: CodeFacts
+    scores: Scores
+    shares: Mapping[str, Scores]
+    mask: NDArray[np.bool_] | None = None
+    title: str = "hybrid"
+
+    def ranking(self, k: int) -> Ranking:
+        """The best `k` functions; ties by id ascending."""
+        if k < 1:
+            raise ValueError(f"k is {k}; ask for at least one result")
+        hits = [self.hit(at) for at in top(self.scores, k, self.mask, self.facts.functions)]
+        return Ranking(hits, query=self.query, title=self.title)
+
+    def hit(self, at: int) -> Hit:
+        """The function at this position as a hit, whatever its rank; its parts sum to its score."""
+        parts = {name: float(share[at]) for name, share in self.shares.items() if share[at] != 0}
+        return Hit(self.facts.functions[at], float(sum(parts.values())), parts, why=_why(parts))
+
+    def get(self, chunk_id: str) -> Hit | None:
+        """The hit of a chunk id; None for what is no function or lies outside the mask."""
+        at = self.facts.position.get(chunk_id)
+        return None if at is None or (self.mask is not None and not self.mask[at]) else self.hit(at)
+
+
+def rank(query: str, facts: CodeFacts, *, k: int = 10, **how: Any) -> Ranking:
+    """The best `k` functions for a question: `scored` with the same arguments, as a ranking."""
+    return scored(query, facts, **how).ranking(k)
+
+
+def scored(
     query: str,
     facts: CodeFacts,
     *,
     dense: Scorer | None = None,
     keyword: Scorer | None = None,
-    k: int = 10,
     mask: NDArray[np.bool_] | None = None,
     options: Options | None = None,
-) -> Ranking:
-    """The best `k` functions for a question, by dense and keyword scores (either may be left out) and the
-    priors.
+) -> Scored:
+    """Dense and keyword scores (either may be left out) joined, and the priors applied.
 
-    `mask` says which functions may be returned (a namespace); ties go by id ascending. Every hit's `parts`
-    are its shares in order of origin (dense, keyword, first line, then each prior) and sum to its score.
+    `mask` says which functions may be returned (a namespace). Shares stand in order of origin: dense, keyword, first
+    line, then each prior. Raises ValueError without any scorer.
     """
-    if k < 1:
-        raise ValueError(f"k is {k}; ask for at least one result")
     if dense is None and keyword is None:
         raise ValueError("give a dense or a keyword scorer, or both: without one there is nothing to rank")
-    profile = analyse(query)
-    scores, shares = score(profile, facts, dense=dense, keyword=keyword, mask=mask, options=options)
-    hits = []
-    for at in top(scores, k, mask, facts.functions):
-        parts = {name: float(share[at]) for name, share in shares.items() if share[at] != 0}
-        hits.append(Hit(facts.functions[at], float(sum(parts.values())), parts, why=_why(parts)))
-    return Ranking(hits, query=query, title="hybrid" if dense and keyword else "dense" if dense else "keyword")
+    scores, shares = score(analyse(query), facts, dense=dense, keyword=keyword, mask=mask, options=options)
+    title = "hybrid" if dense and keyword else "dense" if dense else "keyword"
+    return Scored(query, facts, scores, shares, mask, title)
 
 
 def score(
@@ -156,6 +185,4 @@ def _scaled(raw: NDArray[Any], facts: CodeFacts, mask: NDArray[np.bool_] | None,
 
 
 def _why(parts: Mapping[str, float]) -> tuple[str, ...]:
-    from codekb.priors import PRIORS
-
     return tuple(prior.says for prior in PRIORS if prior.name in parts)

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from codekb import saving
 from codekb.chunks import Chunk, Corpus
 from codekb.encoders.base import Encoder, Vectors
-from codekb.expansion import TYPED, edge_weights, expand, one_hop, reserve
+from codekb.expansion import ONE_HOP, TYPED, edge_weights, expand, reserve
 from codekb.expansion import related as related_hits
 from codekb.graph_text import structure
-from codekb.hybrid import FUSIONS, Options, rank
-from codekb.lexical import SCORERS, KeywordIndex, Scorer, inside
+from codekb.hybrid import FUSIONS, Options, Scored, scored
+from codekb.lexical import SCORERS, KeywordIndex, Scorer
+from codekb.lexical import inside as inside_namespace
 from codekb.parsing.repo import Progress, parse_repo
 from codekb.priors import CodeFacts
 from codekb.propagation import Spread
-from codekb.ranking import Ranking
+from codekb.ranking import Hit, Ranking
 from codekb.store import disk
 from codekb.store.disk import Changes
 from codekb.text import body, enrich
@@ -176,7 +177,7 @@ class KnowledgeBase:
 
         `method` is `dense`, `keyword` or `hybrid` (None: `hybrid`, or `dense` where `hybrid` is False). `text` is the
         view that is searched (`body`, `enriched`, `structure`), `scorer` the keyword score (`bm25`, `overlap`),
-        `fusion` how lists are joined (`scores`, `rrf`), `namespace` a hard filter on whole path segments before scoring.
+        `fusion` how lists are joined (`scores`, `rrf`), `namespace` a hard filter on whole path segments.
         `priors` are the code-aware ones: all, none, or by name; None means all for `hybrid` and none for a method
         alone. `graph` walks on from the result (`one_hop`, `typed`, `propagate`, or Limits) over the default graph.
         `boost` and `suppress` steer the dense query with `strength`. `related` asks for that many graph neighbours
@@ -188,29 +189,33 @@ class KnowledgeBase:
             raise TypeError(f"the question is text, got {type(query).__name__}: {query!r}")
         if k < 1:
             raise ValueError(f"k is {k}; ask for at least one result")
-        depth = k if graph is None else max(k, GRAPH_DEPTH)
         mask = self._mask(namespace, include_tests)
         priors = (method == "hybrid") if priors is None else priors
 
         def steered(asked: str) -> Vectors:
             return steer(self.encoder, asked, boost, suppress, strength)
 
+        depth = k if graph is None else max(k, GRAPH_DEPTH)
         if method == "dense" and not priors:
-            ranking = self.vectors(text).search(steered(query), depth, mask=mask)
+            answer: Ranking | Scored = self.vectors(text).search(steered(query), depth, mask=mask)
         elif method == "keyword" and not priors:
-            ranking = self.keyword(text, scorer).search(query, depth, mask=mask)
+            answer = self.keyword(text, scorer).search(query, depth, mask=mask)
         else:
-            ranking = rank(
+            answer = scored(
                 query,
                 self.facts,
                 dense=(lambda asked: self.vectors(text).scores(steered(asked))) if method != "keyword" else None,
                 keyword=self.keyword(text, scorer).scores if method != "dense" else None,
-                k=depth,
                 mask=mask,
                 options=self._options(fusion, priors),
             )
-        ranking = Ranking(ranking.hits, query=query, title=method)
-        found = self._expanded(ranking, graph, k) if graph is not None else ranking
+
+        def inside(hit: Hit) -> bool:
+            at = self.facts.position.get(hit.chunk.id)
+            return mask is None or (at is not None and bool(mask[at]))
+
+        found = _first(answer, k) if graph is None else self._expanded(answer, graph, k, inside)
+        found = Ranking(found.hits, query=query, title=method if graph is None else "expanded")
         return Ranking(found.hits, query=query, title=found.title, related=self._related(found, related))
 
     @staticmethod
@@ -224,7 +229,7 @@ class KnowledgeBase:
         """Which functions may be returned, kept for the next question; None where all may."""
         key = ((namespace or "").strip("/"), include_tests)
         if key not in self._masks:
-            mask = inside(self.corpus, namespace)
+            mask = inside_namespace(self.corpus, namespace)
             if not include_tests:
                 code = ~self.facts.side["tests"]
                 mask = code if mask is None else mask & code
@@ -238,20 +243,25 @@ class KnowledgeBase:
             self._facts = CodeFacts(self.corpus)
         return self._facts
 
-    def _expanded(self, ranking: Ranking, graph: str | Limits, k: int) -> Ranking:
-        """The ranking after a walk from its first hits, at most `k` hits."""
+    def _expanded(
+        self, answer: Ranking | Scored, graph: str | Limits, k: int, inside: Callable[[Hit], bool]
+    ) -> Ranking:
+        """At most `k` hits after a walk from the first ones; `inside` says which may be returned."""
+        ranking = _first(answer, SEEDS)
         if isinstance(graph, Limits):
-            return expand(self.graph, ranking[:SEEDS], graph, scores=ranking)[:k]
-        if graph == "one_hop":
-            return one_hop(self.graph, ranking, limit=k)
-        if graph == "typed":
-            walked = expand(self.graph, ranking[:SEEDS], TYPED, weights=edge_weights(ranking.query))
-            return reserve(ranking, walked, k)[:k]
-        if graph == "propagate":
+            found = expand(self.graph, ranking, graph, scores=answer)
+        elif graph == "one_hop":
+            found = expand(self.graph, ranking, ONE_HOP, scores=answer)
+        elif graph == "typed":
+            walked = expand(self.graph, ranking, TYPED, weights=edge_weights(ranking.query))
+            found = reserve(_first(answer, GRAPH_DEPTH), Ranking(filter(inside, walked)), k)
+        elif graph == "propagate":
             if self._spread is None:
                 self._spread = Spread(self.graph)
-            return self._spread.rank(ranking)[:k]
-        raise ValueError(f"no graph walk {graph!r}; there are {', '.join(GRAPHS)}, or give Limits(...)")
+            found = self._spread.rank(_first(answer, GRAPH_DEPTH))
+        else:
+            raise ValueError(f"no graph walk {graph!r}; there are {', '.join(GRAPHS)}, or give Limits(...)")
+        return Ranking([hit for hit in found if inside(hit)][:k])
 
     def _related(self, ranking: Ranking, count: int) -> Ranking | None:
         return related_hits(self.graph, ranking, count) if count else None
@@ -264,6 +274,10 @@ def _default_encoder() -> Encoder:
     from codekb.encoders.static import StaticEncoder
 
     return StaticEncoder()
+
+
+def _first(answer: Ranking | Scored, k: int) -> Ranking:
+    return answer.ranking(k) if isinstance(answer, Scored) else answer[:k]
 
 
 def _choice(name: str, given: str, known: Sequence[str]) -> str:

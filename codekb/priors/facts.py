@@ -40,6 +40,7 @@ class CodeFacts:
     def __init__(self, corpus: Corpus) -> None:
         functions = corpus.functions
         self.functions: Sequence[Chunk] = functions
+        self.position = {chunk.id: at for at, chunk in enumerate(functions)}
         by_id = sorted(range(len(functions)), key=lambda at: functions[at].id)
         self.order: Array = np.empty(len(functions))
         self.order[by_id] = np.arange(len(functions))
