@@ -65,7 +65,7 @@ def arms(kb: KnowledgeBase) -> dict[str, Arm]:
     )
 
     def base(query: str, **switches: object) -> Ranking:
-        return kb.search(query, DEPTH, **switches)  # type: ignore[arg-type]
+        return kb.search(query, DEPTH, graph=None, **switches)  # type: ignore[arg-type]
 
     def walked(query: str, *, weights: Mapping[str, float] | None, **switches: object) -> Ranking:
         found = base(query, **switches)
