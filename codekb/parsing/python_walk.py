@@ -586,8 +586,12 @@ class Walk(Annotations):
         self.exit_loop()
 
     def expression(self, node: ast.Expr) -> None:
-        if node.value.__class__ is not ast.Constant:
-            self.expr(node.value)
+        if node.value.__class__ is ast.Constant:
+            return
+        before = len(self.calls)
+        result = self.expr(node.value)
+        if result >= 0 and len(self.calls) > before and self.calls[-1][0] == result:
+            self.calls[-1] = (NOTHING, *self.calls[-1][1:])  # nobody looks at what it returns
 
     def declare_global(self, node: ast.Global) -> None:
         if self.scope is not self.module:

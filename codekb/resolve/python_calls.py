@@ -68,6 +68,9 @@ class Calls(Containers):
 
     def _run_bound(self, site: Site, function: int, receiver: int) -> None:
         chunk = self.values.first[function]
+        if chunk in site.done:
+            self.run(site, chunk, receiver, "")
+            return
         sort = self.values.kind[receiver]
         owner = self.program.functions[chunk].owner
         if sort == CLASS:

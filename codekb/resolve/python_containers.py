@@ -32,6 +32,8 @@ class Containers(Attributes):
     def __init__(self, program: Program, level: str) -> None:
         super().__init__(program, level)
         self.boxes: list[Box] = []
+        self.iterated: dict[int, tuple[int, int]] = {}  # instance → the variables of its iterator and elements
+        self.defined: dict[tuple[int, str], bool] = {}
         self.implied: dict[tuple[Any, ...], Site] = {}  # calls that syntax makes, one for all receivers of a place
         self.key_vars: set[int] = set()
         self.open_items: list[tuple[int, Any, int, int]] = []
@@ -212,21 +214,30 @@ class Containers(Attributes):
         return -1
 
     def _iterate_instance(self, value: int, owner: int, line: int) -> int:
-        result = self.new()
-        iterator = self.new()
+        """What flows is the same wherever an instance is iterated over; the calls belong to each place."""
         chunk = self.values.first[value]
-        if self.defines(chunk, "__iter__"):
-            self.method(value, "__iter__", [], owner, line, "iteration", iterator)
-        elif self.defines(chunk, "__aiter__"):
-            self.method(value, "__aiter__", [], owner, line, "iteration", iterator)
-        elif self.defines(chunk, "__getitem__"):
-            self.method(value, "__getitem__", [], owner, line, "iteration", result)
-        self.wait(iterator, (UNPACK, None, result, owner, line))
-        return result
+        name = next((n for n in ("__iter__", "__aiter__", "__getitem__") if self.defines(chunk, n)), "")
+        if not name:
+            return -1
+        known = self.iterated.get(value)
+        if known is None:
+            iterator, result = self.new(), self.new()
+            known = self.iterated[value] = (iterator, result)
+            self.method(value, name, [], -1, -1, "iteration", result if name == "__getitem__" else iterator)
+            self.wait(iterator, (UNPACK, None, result, -1, -1))
+        if line > 0:
+            self.method(value, name, [], owner, line, "iteration", -1)
+            self.wait(known[0], (UNPACK, None, -1, owner, line))
+        return known[1]
 
     def defines(self, chunk: int, name: str) -> bool:
-        classes = self.program.classes
-        return any(name in classes[one].attrs for one in self.program.mro(chunk))
+        """Whether a class of the corpus or one of its ancestors there has this attribute."""
+        key = (chunk, name)
+        known = self.defined.get(key)
+        if known is None:
+            classes = self.program.classes
+            known = self.defined[key] = any(name in classes[one].attrs for one in self.program.mro(chunk))
+        return known
 
     def on_unpack(self, task: tuple[Any, ...], values: list[int]) -> None:
         """Elements to variables by position; with None for them, the next element of an iterator."""

@@ -59,7 +59,7 @@ class Writer:
             self.result.edges.append(Edge(ids[source], ids[target], relation, line, round(confidence, 3), reason))
 
     def _calls(self) -> None:
-        found = dict.fromkeys(self.solver.found)
+        found = self.solver.found
         targets = Counter(site for site, _ in {(site, target) for site, _, target, _, _ in found})
         syntax = {site.number: site for site in self.solver.call_sites}
         for number, owner, target, line, reason in found:

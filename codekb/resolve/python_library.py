@@ -47,6 +47,13 @@ COLLECTING = frozenset(
      "builtins.aiter", "builtins.sum", "builtins.any", "builtins.all", "collections.UserList", "queue.Queue",
      "builtins.enumerate", "builtins.zip"}
 )  # fmt: skip
+RETURNED = {
+    "asyncio.get_running_loop": "asyncio.AbstractEventLoop", "asyncio.get_event_loop": "asyncio.AbstractEventLoop",
+    "asyncio.new_event_loop": "asyncio.AbstractEventLoop", "logging.getLogger": "logging.Logger",
+    "re.compile": "re.Pattern", "multiprocessing.get_context": "multiprocessing.context.BaseContext",
+    "subprocess.run": "subprocess.CompletedProcess", "argparse.ArgumentParser.parse_args": "argparse.Namespace",
+}  # fmt: skip
+"""Library functions that make an object of a class that is worth knowing."""
 DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "types.MappingProxyType", "collections.ChainMap"})
 THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.context.Process"})
 _LIST_METHODS = frozenset("append extend insert sort reverse appendleft extendleft popleft".split())
@@ -58,6 +65,7 @@ class Library(Calls):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
+        self.unmodelled: set[str] = set()
         self.partials: list[tuple[int, list[Any], list[Any]]] = []
         self.models: dict[str, Callable[[Site], None]] = {
             "builtins.next": self._next, "builtins.anext": self._next, "builtins.type": self._type,
@@ -101,6 +109,8 @@ class Library(Calls):
             return
         if not self.types:
             return
+        if name in self.unmodelled:
+            return
         model = self.models.get(name)
         tail = name.rpartition(".")[2]
         if model is not None:
@@ -121,6 +131,10 @@ class Library(Calls):
             self._filter(site, *CALLED_ON_ELEMENTS[name])
         elif self.flow and self._calls_argument(site, name, tail):
             pass
+        elif name in RETURNED and site.result >= 0:
+            self.add(site.result, self.values.of(LIBRARY_OBJECT, RETURNED[name]))
+        elif name not in SAME and name not in RETURNED and tail not in SAME and not tail[:1].isupper():
+            self.unmodelled.add(name)
         if name in SAME or tail in SAME:
             self.copy(self.given(site, 0), site.result)
         if tail[:1].isupper() and site.result >= 0:
@@ -342,6 +356,8 @@ class Library(Calls):
         if not self.types:
             return
         if self.values.kind[value] == GENERATOR:
+            if name in ("send", "asend"):
+                self.copy(self.given(site, 0), self.program.functions[self.values.first[value]].sent)
             if site.result >= 0 and name in ("send", "__next__", "__anext__", "asend"):
                 self.copy(self.element(value, -1, -1), site.result)
             return

@@ -207,12 +207,9 @@ class Solver(Operators):
         for result, func, args, kwargs, owner, line, text in facts["calls"]:
             self.sites += 1
             if self.types:
-                args = [
-                    ([a[0] + base if a[0] >= 0 else -1] if a.__class__ is list else a + base if a >= 0 else -1 if a == -1 else a + const)
-                    for a in args
-                ]
-                kwargs = [(name, var + base if var >= 0 else -1 if var == -1 else var + const) for name, var in kwargs]
-            site = Site(self.sites, result + base, func + base, args, kwargs, owner + chunk_base, line, text)
+                args = [_shifted(arg, base, const) for arg in args] if args else args
+                kwargs = [(name, _shifted(var, base, const)) for name, var in kwargs] if kwargs else kwargs
+            site = Site(self.sites, result + base if result >= 0 else -1, func + base, args, kwargs, owner + chunk_base, line, text)
             self.call_sites.append(site)
             self.wait(site.func, (CALL, site))
         for target, decorator, source, owner, line, text in facts["decorations"]:
@@ -308,3 +305,10 @@ class Solver(Operators):
             elif kind[value] == BOUND:
                 chunks.add(first[first[value]] if kind[second[value]] != CONSTANT else -1)
         return chunks
+
+
+def _shifted(arg: Any, base: int, const: int) -> Any:
+    """An argument of one file as an argument of the program: variables from `base`, constants from `const` downwards."""
+    if arg.__class__ is list:
+        return [base + arg[0]] if arg[0] >= 0 else [-1]
+    return base + arg if arg >= 0 else arg if arg == -1 else arg + const

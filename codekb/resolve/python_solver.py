@@ -13,12 +13,13 @@ from typing import Any
 
 from codekb.resolve.python_program import BUILTINS, Program
 from codekb.resolve.python_values import (
-    BOUND, BOX, CLASS, CONSTANT, FUNCTION, INSTANCE, LIBRARY, LIBRARY_OBJECT, MODULE, PROPERTY, Values,
+    BOUND, BOX, CLASS, CLASS_METHOD, CONSTANT, FUNCTION, INSTANCE, LIBRARY, LIBRARY_OBJECT, MODULE, PROPERTY, STATIC,
+    Values,
 )  # fmt: skip
 
-MAX_VALUES = 16
+MAX_VALUES = 12
 """Values one variable may hold. Sets beyond it are registries and dispatchers: their users get what came first."""
-MAX_BOXES = 3
+MAX_BOXES = 2
 """Of these, containers: a parameter that is given lists from everywhere is a plain data structure."""
 MAX_DOTS = 6
 """Segments of a library name that is followed: a chain of attributes on a library object has no end."""
@@ -265,11 +266,26 @@ class Attributes(Core):
             attr = self.program.classes[one].attrs.get(name, -1)
             if attr >= 0:
                 var = self.new()
+                if self._is_member(chunk, attr):
+                    self.add(var, self.values.of(INSTANCE, chunk))
+                    return var
                 self.wait(attr, (BIND, value, var))
                 if self.types and (one, name) in self.cells:
                     self.copy(self.cells[one, name], var)
                 return var
+            if self.types and name in self.program.classes[one].plain and self._is_enum(chunk):
+                var = self.new()
+                self.add(var, self.values.of(INSTANCE, chunk))
+                return var
         return self._from_library(chunk, name, value)
+
+    def _is_enum(self, chunk: int) -> bool:
+        return self.program.library_base(chunk).startswith("enum.")
+
+    def _is_member(self, chunk: int, attr: int) -> bool:
+        """Whether a class attribute is a member of an enumeration, and so an instance of its class."""
+        kind = self.values.kind
+        return self.types and self._is_enum(chunk) and not any(kind[v] == FUNCTION for v in self.held(attr))
 
     def _of_instance(self, value: int, chunk: int, name: str) -> int:
         order = self.program.mro(chunk)
@@ -302,7 +318,7 @@ class Attributes(Core):
         instance = kind[receiver] == INSTANCE
         for value in values:
             if kind[value] != FUNCTION:
-                self.add(target, value)
+                self.add(target, self._described(value, receiver))
                 continue
             chunk = self.values.first[value]
             flags = functions[chunk].flags
@@ -315,6 +331,22 @@ class Attributes(Core):
                 self.add(target, self.values.of(PROPERTY, chunk, receiver))
             else:
                 self.add(target, self.values.of(BOUND, value, receiver))
+
+    def _described(self, value: int, receiver: int) -> int:
+        """What a class attribute that is no function gives: a descriptor's `__get__`, a property made by a call."""
+        kind, first, second = self.values.kind, self.values.first, self.values.second
+        if kind[value] == INSTANCE:
+            for one in self.program.mro(first[value]):
+                for held in self.held(self.program.classes[one].attrs.get("__get__", -1)):
+                    if kind[held] == FUNCTION:
+                        return self.values.of(PROPERTY, first[held], value)
+        if kind[value] == PROPERTY and second[value] == -1 and kind[receiver] == INSTANCE:
+            return self.values.of(PROPERTY, first[value], receiver)
+        if kind[value] == STATIC:
+            return int(first[value])
+        if kind[value] == CLASS_METHOD:
+            return self.values.of(BOUND, first[value], self.values.of(CLASS, first[receiver]))
+        return value
 
     def on_set_attr(self, task: tuple[Any, ...], values: list[int]) -> None:
         _, name, source, owner, line = task
