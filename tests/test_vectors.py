@@ -81,6 +81,12 @@ def test_search_agrees_with_brute_force() -> None:
     assert idx.search("run run wait", 20).ids == [idx.functions[i].id for i in order]
 
 
+def test_scores_are_the_cosines_of_every_function() -> None:
+    idx = index(a="run", b="run wait", c="stop")
+    np.testing.assert_allclose(idx.scores("run wait"), idx.matrix @ idx.encoder.encode_query("run wait"), atol=1e-6)
+    assert index().scores("run").shape == (0,)
+
+
 def test_vectors_of_another_model_are_refused_with_both_shapes() -> None:
     with pytest.raises(ValueError, match=r"\(2, 5\) came, \(2, 3\) were expected for axes"):
         VectorIndex(corpus(a="", b=""), Axes(), matrix=np.zeros((2, 5), dtype=np.float32))
