@@ -16,6 +16,8 @@ from typing import Any
 from codekb.graph_cases import Score, compare_edges, total
 from codekb.table import Table
 
+SURE = (0.5, 0.9)
+"""Confidences from which on edges are counted once more: a reader may want fewer and surer ones."""
 LEVELS = ("name", "import", "type", "flow")
 BANDS = ((0.9, 1.01), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
 """Confidence from (inclusive) and to (exclusive); the first is the band that callers may rely on."""
@@ -44,14 +46,21 @@ def wilson(right: int, n: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def site_scores(data: Mapping[str, Any], answer: str) -> list[Score]:
-    """The comparison of each site's truth with the answer of a level (`flow`) or of `jedi`."""
+def site_scores(data: Mapping[str, Any], answer: str, sure: float = 0.0) -> list[Score]:
+    """The comparison of each site's truth with the answer of a level (`flow`) or of `jedi`.
+
+    Only edges of at least the confidence `sure` count as drawn.
+    """
     scores = []
     for site in data["sites"]:
-        found = site["jedi"] if answer == "jedi" else site["codekb"][answer]
+        found = site["jedi"] if answer == "jedi" else _surer(site["codekb"][answer], sure)
         drawn, true, aside = ([(site["source"], t) for t in ids] for ids in (found, site["truth"], site.get("may", ())))
         scores.append(compare_edges(drawn, true, aside))
     return scores
+
+
+def _surer(found: Mapping[str, float], sure: float) -> list[str]:
+    return [target for target, confidence in found.items() if confidence >= sure]
 
 
 def calibration(data: Mapping[str, Any], level: str = "flow") -> list[tuple[float, float, int, int]]:
@@ -72,11 +81,12 @@ def calibration(data: Mapping[str, Any], level: str = "flow") -> list[tuple[floa
 def oracle_table(data: Mapping[str, Any]) -> Table:
     """Precision and recall of jedi and of each resolver on the judged sites."""
     rows = []
-    for answer in ("jedi", *LEVELS):
-        scores = site_scores(data, answer)
+    answers = [("jedi", 0.0), *((level, 0.0) for level in LEVELS), *(("flow", sure) for sure in SURE)]
+    for answer, sure in answers:
+        scores = site_scores(data, answer, sure)
         precision, recall, expected = total(scores)
         drawn = sum(len(s.right) + len(s.wrong) for s in scores)
-        rows.append([answer, drawn, precision, recall])
+        rows.append([f"{answer}, {sure} and surer" if sure else answer, drawn, precision, recall])
     how = [site["how"] for site in data["sites"]]
     notes = [
         f"n = {len(how)} sites of {len(data['packages'])} packages, {expected} true edges; {how.count('read')} sites "
