@@ -172,9 +172,9 @@ def cosine(
 
 
 def rrf(*lists: tuple[Scores, float], k: int = 60) -> Scores:
-    """Weighted reciprocal rank fusion of score matrices."""
+    """Weighted reciprocal rank fusion of score matrices; a list holds no document of score zero."""
     total = np.zeros_like(lists[0][0], dtype=float)
     for scores, weight in lists:
         order = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
-        total += weight / (k + 1 + order)
+        total += np.where(scores > 0, weight / (k + 1 + order), 0)
     return total

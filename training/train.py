@@ -132,7 +132,8 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
     keep_query = np.array([1 - settings.query_dropout])
     drop = settings.document_dropout
     keep = np.array([1 - settings.name_dropout, 1 - drop, 1 - drop, 1 - drop])
-    total = int(settings.epochs * wanted.sum() / settings.batch)
+    extra = (pairs.style[wanted] > 0).mean()
+    total = int(settings.epochs * wanted.sum() * (1 - extra * (1 - settings.style_share)) / settings.batch)
     step, started = 0, time.time()
     for epoch in range(int(np.ceil(settings.epochs))):
         chosen = np.flatnonzero(wanted)
@@ -140,6 +141,8 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
             chosen = chosen[(pairs.style[chosen] == 0) | (rng.random(len(chosen)) < settings.style_share)]
         losses = []
         for index in batches(pairs, chosen, settings, rng):
+            if step >= total:
+                break
             rate = max(0.05, 1 - step / max(1, total))
             for optimiser, start in (
                 (sparse, settings.rate),
@@ -161,6 +164,10 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
                 optimiser.step()
             losses.append(loss.item())
             step += 1
+            if step % 50 == 0:
+                print(
+                    f"  step {step}/{total} loss {np.mean(losses[-50:]):.3f} {time.time() - started:.0f} s", flush=True
+                )
         print(
             f"epoch {epoch + 1} loss {np.mean(losses):.3f} scale {table.scale.exp():.1f} {time.time() - started:.0f} s",
             flush=True,
