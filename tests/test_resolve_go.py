@@ -260,6 +260,31 @@ func run(once *sync.Once) {
     assert ("run", "handler") in edges(found, "uses")
 
 
+def test_methods_that_a_library_is_given_to_call():
+    source = """package p
+import "sort"
+type byLen []string
+func (b byLen) Len() int { return 0 }
+func (b byLen) Less(i, j int) bool { return true }
+func (b byLen) Swap(i, j int) {}
+func (b byLen) Other() {}
+func run(x []string) { sort.Sort(sort.Reverse(byLen(x))) }
+"""
+    found = go.resolve(corpus_of(p__a=source))
+    assert edges(found) == {("run", "byLen.Len"), ("run", "byLen.Less"), ("run", "byLen.Swap")}
+
+
+def test_a_range_over_a_function_calls_it_and_its_yield_is_the_loop():
+    source = """package p
+func numbers(yield func(int) bool) { yield(1) }
+func run() { for n := range numbers { use(n) } }
+func use(int) {}
+"""
+    found = go.resolve(corpus_of(p__a=source))
+    assert edges(found) == {("run", "numbers"), ("run", "use")}
+    assert found.unresolved == []
+
+
 def test_recursive_types_and_self_referring_variables_end():
     source = """package p
 type Node struct{ *Node; next *List[Node] }

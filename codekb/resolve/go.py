@@ -5,10 +5,10 @@ from __future__ import annotations
 from codekb.chunks import Corpus
 from codekb.resolve import by_name
 from codekb.resolve.edges import Resolution
-from codekb.resolve.go_calls import Body
 from codekb.resolve.go_context import Context
 from codekb.resolve.go_select import Selector
 from codekb.resolve.go_sink import LEVELS, Sink
+from codekb.resolve.go_statements import Body
 from codekb.resolve.go_structure import structure
 from codekb.resolve.go_world import World
 

@@ -71,6 +71,24 @@ CALLS_ITS_ARGUMENT = frozenset(
 )
 """Functions of libraries that call what they are given: passing one of ours to them is a call, reason `callback`."""
 
+_SORTED = ("Len", "Less", "Swap")
+CALLS_METHODS = {
+    "sort.Sort": _SORTED,
+    "sort.Stable": _SORTED,
+    "sort.IsSorted": ("Len", "Less"),
+    "container/heap.Init": _SORTED,
+    "container/heap.Fix": _SORTED,
+    "container/heap.Push": (*_SORTED, "Push"),
+    "container/heap.Pop": (*_SORTED, "Pop"),
+    "container/heap.Remove": (*_SORTED, "Pop"),
+    "net/http.Handle": ("ServeHTTP",),
+    "net/http.ListenAndServe": ("ServeHTTP",),
+    "net/http.ServeMux.Handle": ("ServeHTTP",),
+    "flag.Var": ("Set", "String"),
+    "flag.FlagSet.Var": ("Set", "String"),
+}
+"""Functions of libraries that exist to call these methods of what they are given: likewise `callback`."""
+
 RETURNS_ITS_ARGUMENT = frozenset(
     (
         "slices.Clip",
@@ -81,6 +99,7 @@ RETURNS_ITS_ARGUMENT = frozenset(
         "slices.Insert",
         "maps.Clone",
         "slices.Concat",
+        "sort.Reverse",
         "sync.OnceFunc",
         "sync.OnceValue",
         "sync.OnceValues",

@@ -13,7 +13,7 @@ from codekb.resolve.go_values import Flow, Value
 from codekb.resolve.go_world import World
 
 if TYPE_CHECKING:
-    from codekb.resolve.go_calls import Body
+    from codekb.resolve.go_statements import Body
 
 TYPE_ARGUMENT = 0.9
 """Confidence of a method of a type that some instantiation gives to the type parameter."""

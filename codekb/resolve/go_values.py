@@ -14,11 +14,11 @@ Item: TypeAlias = tuple[Any, ...]
 Nodes: `("slot", Func, number)` · `("field", owner, name)` · `("var", Var)` · `("result", Func, literal, number)` ·
 `("site", number, result)` · `("pending", number, result)`. Sources: `("func", Func, skipped)`, whose first `skipped`
 arguments are the receiver of a method expression · `("literal", Func, number)` · `("library", dotted)` ·
-`("method", interface, name)`, a method value of an interface.
+`("method", interface, name)`, a method value of an interface · `("loop",)`, the body of a `for` over a function.
 """
 
 Flow: TypeAlias = tuple[Item, ...]
-SOURCES = frozenset(("func", "literal", "library", "method"))
+SOURCES = frozenset(("func", "literal", "library", "method", "loop"))
 
 
 @dataclass(slots=True)
