@@ -8,7 +8,7 @@ from codekb.resolve.go_callbacks import CALLS_ITS_ARGUMENT, CALLS_METHODS, RETUR
 from codekb.resolve.go_literals import Literals
 from codekb.resolve.go_sink import DISPATCH, by_number
 from codekb.resolve.go_types import ANY, Meaning, basic, bind, holds_function, substitute
-from codekb.resolve.go_values import UNKNOWN, Flow, Value
+from codekb.resolve.go_values import SOURCES, UNKNOWN, Flow, Value
 
 CALLBACK = 0.9
 """Confidence of a method that a library is known to call."""
