@@ -9,10 +9,12 @@ import sys
 from collections.abc import Sequence
 
 from codekb.encoders.base import Encoder
+from codekb.evaluation import compare
 from codekb.explain import explain
 from codekb.hybrid import FUSIONS
 from codekb.knowledge_base import GRAPHS, VIEWS, KnowledgeBase
 from codekb.parsing.locate import locate
+from codekb.questions import load_questions, questions_from_docstrings
 from codekb.ranking import Ranking
 
 PROVIDERS = ("embedded", "minilm", "openai")
@@ -43,6 +45,12 @@ def parser() -> argparse.ArgumentParser:
     callers.add_argument("id", help="a chunk id such as pkg/mod.py::Class.method, or a function's name")
     callers.add_argument("--resolve", choices=("name", "import", "type", "flow"), default="flow")
     _add_source(callers)
+    benchmark = commands.add_parser("benchmark", help="the searches side by side, on questions with known answers")
+    benchmark.add_argument("--questions", help="a JSON file of questions; without it, the docstrings ask")
+    benchmark.add_argument("--limit", type=int, default=200, help="how many docstring questions (default 200)")
+    benchmark.add_argument("--top", type=int, default=10, metavar="K", help="metrics are cut at K (default 10)")
+    _add_source(benchmark)
+    _add_encoder(benchmark)
     report = commands.add_parser("report", help="what was indexed, and what was skipped with its reason")
     _add_source(report)
     return top
@@ -175,6 +183,27 @@ def _graph(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
+def _benchmark(options: argparse.Namespace) -> str:
+    kb = knowledge_base(options)
+    if options.questions:
+        questions = load_questions(options.questions, kb.corpus)
+        caption = f"{len(questions)} questions of {options.questions}"
+    else:
+        questions, bare = questions_from_docstrings(kb.corpus, limit=options.limit)
+        kb = KnowledgeBase(bare, kb.encoder)
+        caption = f"{len(questions)} docstrings as questions, taken out of the code"
+    k = options.top
+    searches = {
+        "dense, body": lambda text: kb.search(text, k, hybrid=False, text="body"),
+        "dense, enriched": lambda text: kb.search(text, k, hybrid=False),
+        "keyword": lambda text: kb.search(text, k, method="keyword"),
+        "hybrid by ranks (RRF)": lambda text: kb.search(text, k, fusion="rrf", priors=False),
+        "hybrid by scores": lambda text: kb.search(text, k, priors=False),
+        "default": lambda text: kb.search(text, k),
+    }
+    return repr(compare(searches, questions, k, caption=caption))
+
+
 def _report(options: argparse.Namespace) -> str:
     kb = knowledge_base(options)
     lines = [repr(kb.corpus)]
@@ -183,7 +212,7 @@ def _report(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-COMMANDS = {"search": _search, "index": _index, "graph": _graph, "report": _report}
+COMMANDS = {"search": _search, "index": _index, "graph": _graph, "benchmark": _benchmark, "report": _report}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
