@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from codekb.parsing.python_expr import Expressions, dotted
+from codekb.parsing.python_expr import Expressions
+from codekb.parsing.python_facts import dotted
 from codekb.parsing.python_scopes import NOTHING, Scope
 
 _TRANSPARENT = frozenset(
     {"Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "Awaitable"}
 )
 _COLLECTIONS = frozenset(
-    "list List set Set frozenset FrozenSet tuple Tuple Sequence MutableSequence Iterable Iterator Collection AbstractSet "
-    "MutableSet Generator AsyncIterator AsyncIterable AsyncGenerator deque Deque Reversible KeysView ValuesView".split()
+    ["list", "List", "set", "Set", "frozenset", "FrozenSet", "tuple", "Tuple", "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection", "AbstractSet", "MutableSet", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator", "deque", "Deque", "Reversible", "KeysView", "ValuesView"]
 )
-_MAPPINGS = frozenset("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict ChainMap ItemsView".split())
+_MAPPINGS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict", "ChainMap", "ItemsView"])
 _PRODUCERS = frozenset({"Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"})
 _IGNORED = frozenset({"Callable", "Literal", "TypeVar", "Concatenate"})
 _SIMPLE = frozenset(

@@ -17,7 +17,7 @@ MAX_REPAIRS = 40
 MAX_BROKEN = 12
 """Lines of one broken statement; a longer one is likely an error node that swallowed definitions."""
 _COMPOUND = frozenset(
-    "if_statement for_statement while_statement try_statement with_statement match_statement".split()
+    ["if_statement", "for_statement", "while_statement", "try_statement", "with_statement", "match_statement"]
 )
 _HEADER = re.compile(r"^([ \t]*)((?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)")
 _KINDS = {"function_definition": "function", "class_definition": "class"}
@@ -102,7 +102,7 @@ def _broken_lines(text: str, line: int) -> tuple[int, int]:
     while node is not None:
         inside = [c for c in node.children if c.start_point[0] + 1 <= line <= _last_line(c)]
         node = next((c for c in inside if c.is_named), None)
-        if node is not None and (node.is_error or node.type.endswith("_statement") and node.type not in _COMPOUND):
+        if node is not None and (node.is_error or (node.type.endswith("_statement") and node.type not in _COMPOUND)):
             span = (node.start_point[0] + 1, _last_line(node))
             best = span if span[1] - span[0] < MAX_BROKEN else best
     return best

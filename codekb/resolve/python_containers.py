@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from codekb.resolve.python_attributes import Attributes
+from codekb.resolve.python_core import ATTR, CALL, SPREAD, UNPACK, Site
 from codekb.resolve.python_program import Program
-from codekb.resolve.python_solver import ATTR, CALL, SPREAD, UNPACK, Attributes, Site
 from codekb.resolve.python_values import (
-    BOX, BOX_METHOD, CLASS, CONSTANT, FUNCTION, GENERATOR, INSTANCE, LIBRARY,
+    BOX,
+    BOX_METHOD,
+    CLASS,
+    CONSTANT,
+    FUNCTION,
+    GENERATOR,
+    INSTANCE,
+    LIBRARY,
 )  # fmt: skip
 
 MAX_FIELDS = 256
@@ -299,9 +307,7 @@ class Containers(Attributes):
     def _of_other(self, value: int, name: str) -> int:
         sort = self.values.kind[value]
         var = self.new()
-        if sort == BOX:
-            self.add(var, self.values.of(BOX_METHOD, value, name))
-        elif sort == GENERATOR:
+        if sort == BOX or sort == GENERATOR:
             self.add(var, self.values.of(BOX_METHOD, value, name))
         elif sort == FUNCTION:
             self.copy(self.cell(self.values.first[value], name), var)

@@ -6,58 +6,33 @@ from collections.abc import Callable
 from typing import Any
 
 from codekb.resolve.python_calls import Calls
-from codekb.resolve.python_solver import CALL, COLLECT, ITERATE, RETURN_CLASS, SPREAD, TYPE_OF, UNPACK, Site
+from codekb.resolve.python_core import CALL, COLLECT, ITERATE, RETURN_CLASS, SPREAD, TYPE_OF, UNPACK, Site
+from codekb.resolve.python_known import (
+    CALLED_ALONE,
+    CALLED_ON_ELEMENTS,
+    CALLED_WITH_REST,
+    COLLECTING,
+    DICTS,
+    KEYED,
+    MAPPED,
+    RETURNED,
+    SAME,
+    THREADS,
+)  # fmt: skip
 from codekb.resolve.python_values import (
-    BOUND, BOX, CLASS, CLASS_METHOD, FUNCTION, GENERATOR, INSTANCE, LIBRARY_OBJECT, MODULE, PARTIAL, PROPERTY, STATIC,
+    BOUND,
+    BOX,
+    CLASS,
+    CLASS_METHOD,
+    FUNCTION,
+    GENERATOR,
+    INSTANCE,
+    LIBRARY_OBJECT,
+    MODULE,
+    PARTIAL,
+    PROPERTY,
+    STATIC,
 )  # fmt: skip
-
-CALLED_WITH_REST = {
-    "asyncio.to_thread": 0, "atexit.register": 0, "threading.Timer": 1, "weakref.finalize": 1, "submit": 0,
-    "run_in_executor": 1, "call_soon": 0, "call_soon_threadsafe": 0, "call_later": 1, "call_at": 1, "callback": 0,
-    "apply": 0, "apply_async": 0, "run_sync": 0, "start_soon": 0, "contextvars.Context.run": 0, "call_in_thread": 0,
-}  # fmt: skip
-"""Library functions that call the argument at this position with the arguments after it. Bare names are methods."""
-CALLED_ALONE = {
-    "signal.signal": 1, "weakref.ref": 1, "weakref.WeakMethod": 1, "add_done_callback": 0, "sys.settrace": 0,
-    "sys.setprofile": 0, "timeit.timeit": 0, "timeit.repeat": 0, "re.sub": 1, "re.subn": 1, "add_signal_handler": 1,
-    "functools.cmp_to_key": 0, "threading.settrace": 0, "sub": 0,
-}  # fmt: skip
-CALLED_ON_ELEMENTS = {
-    "builtins.filter": (0, 1), "itertools.takewhile": (0, 1), "itertools.dropwhile": (0, 1),
-    "itertools.filterfalse": (0, 1), "itertools.groupby": (1, 0), "itertools.accumulate": (1, 0),
-}  # fmt: skip
-"""(position of the function, position of the iterable); the result holds the elements."""
-MAPPED = frozenset({"builtins.map", "itertools.starmap", "map", "imap", "imap_unordered", "starmap", "map_async"})
-KEYED = frozenset(
-    {"builtins.sorted", "builtins.min", "builtins.max", "heapq.nlargest", "heapq.nsmallest", "heapq.merge", "bisect.insort",
-     "bisect.bisect", "bisect.bisect_left", "bisect.bisect_right", "builtins.list.sort"}
-)  # fmt: skip
-SAME = frozenset(
-    {"copy.copy", "copy.deepcopy", "dataclasses.replace", "asyncio.create_task", "asyncio.ensure_future", "asyncio.run",
-     "asyncio.wait_for", "asyncio.shield", "asyncio.run_coroutine_threadsafe", "contextlib.closing", "contextlib.aclosing",
-     "functools.lru_cache", "functools.cache", "functools.singledispatch", "functools.update_wrapper", "builtins.reversed",
-     "functools.total_ordering", "types.coroutine", "abc.abstractmethod", "typing.final", "typing.no_type_check",
-     "itertools.islice", "itertools.cycle", "enter_context", "enter_async_context", "weakref.proxy",
-     "contextlib.contextmanager", "contextlib.asynccontextmanager", "atexit.register", "typing.runtime_checkable",
-     "warnings.deprecated", "unittest.skip", "dataclasses.dataclass"}
-)  # fmt: skip
-"""Library functions that give back their first argument, or what behaves like it."""
-COLLECTING = frozenset(
-    {"builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque", "builtins.iter",
-     "builtins.aiter", "builtins.sum", "builtins.any", "builtins.all", "collections.UserList", "queue.Queue",
-     "builtins.enumerate", "builtins.zip"}
-)  # fmt: skip
-RETURNED = {
-    "asyncio.get_running_loop": "asyncio.AbstractEventLoop", "asyncio.get_event_loop": "asyncio.AbstractEventLoop",
-    "asyncio.new_event_loop": "asyncio.AbstractEventLoop", "logging.getLogger": "logging.Logger",
-    "re.compile": "re.Pattern", "multiprocessing.get_context": "multiprocessing.context.BaseContext",
-    "subprocess.run": "subprocess.CompletedProcess", "argparse.ArgumentParser.parse_args": "argparse.Namespace",
-}  # fmt: skip
-"""Library functions that make an object of a class that is worth knowing."""
-DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "types.MappingProxyType", "collections.ChainMap"})
-THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.context.Process"})
-_LIST_METHODS = frozenset("append extend insert sort reverse appendleft extendleft popleft".split())
-_DICT_METHODS = frozenset("keys values items get setdefault popitem update fromkeys".split())
 
 
 class Library(Calls):
@@ -153,7 +128,7 @@ class Library(Calls):
         return key in CALLED_WITH_REST or key in CALLED_ALONE
 
     def _thread(self, site: Site) -> None:
-        args = self.given(site, 1 if False else 3, "args")
+        args = self.given(site, 3, "args")
         self.callback(site, self.given(site, 1, "target"), [[args]] if args >= 0 else [])
 
     def _map(self, site: Site, *, star: bool) -> None:
@@ -349,64 +324,3 @@ class Library(Calls):
 
     # methods of containers and generators
 
-    def box_call(self, site: Site, value: int, name: str) -> None:
-        if site.line > 0 and site.owner >= 0 and (name in _LIST_METHODS or name in _DICT_METHODS):
-            owner = "list" if name in _LIST_METHODS else "dict"
-            self.outside.append((site.owner, f"builtins.{owner}.{name}", site.line))
-        if not self.types:
-            return
-        if self.values.kind[value] == GENERATOR:
-            if name in ("send", "asend"):
-                self.copy(self.given(site, 0), self.program.functions[self.values.first[value]].sent)
-            if site.result >= 0 and name in ("send", "__next__", "__anext__", "asend"):
-                self.copy(self.element(value, -1, -1), site.result)
-            return
-        box = self.boxes[self.values.first[value]]
-        first = self.given(site, 0)
-        if name in ("append", "add", "appendleft", "put", "put_nowait", "push"):
-            box.length = -1
-            if self.storable(first):
-                self.put(box, None, first)
-        elif name == "insert":
-            box.length = -1
-            self.put(box, None, self.given(site, 1))
-        elif name in ("extend", "extendleft"):
-            self.wait(first, (SPREAD, box, "*"))
-        elif name == "update":
-            self.wait(first, (SPREAD, box, "**"))
-            for key, var in site.kwargs:
-                self.put(box, key, var)
-        elif name == "sort":
-            self.callback(site, self.given(site, -1, "key"), [box.every])
-        elif site.result >= 0:
-            self._box_result(site, value, name)
-
-    def _box_result(self, site: Site, value: int, name: str) -> None:
-        box = self.boxes[self.values.first[value]]
-        result = site.result
-        if name in ("get", "pop", "setdefault", "__getitem__", "popleft", "popitem", "get_nowait", "move_to_end"):
-            key = self._key_of(site)
-            if key.__class__ is list:
-                self.keyed(self.values.first[value], key[1], result)
-            else:
-                self.take(box, key, result)
-            default = self.given(site, 1, "default")
-            if default >= 0:
-                self.copy(default, result)
-                if name == "setdefault":
-                    self.put(box, None if key.__class__ is list else key, default)
-        elif name == "items":
-            self._tuples(site, [-1, box.every])
-        elif name in ("values", "__iter__", "copy", "keys"):
-            if name == "copy":
-                self.add(result, value)
-            elif name != "keys":
-                self.give_box(site, box.every)
-
-    def _key_of(self, site: Site) -> Any:
-        arg = site.args[0] if site.args else -1
-        if arg.__class__ is not int or arg == -1:
-            return None
-        if arg >= 0:
-            return ["var", arg]
-        return self.values.first[self.constants[arg]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from codekb.resolve.python_library import Library
-from codekb.resolve.python_solver import CALL
+from codekb.resolve.python_box_methods import BoxMethods
+from codekb.resolve.python_core import CALL
 from codekb.resolve.python_values import BOX, CLASS, GENERATOR, INSTANCE, LIBRARY, LIBRARY_OBJECT
 
 _REFLECTED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -13,7 +13,7 @@ _FALLBACK = {"__str__": "__repr__", "__format__": "__str__", "__contains__": "__
 COMPARISONS = frozenset(_REFLECTED)
 
 
-class Operators(Library):
+class Operators(BoxMethods):
     """Adds what Python's syntax calls by itself."""
 
     def on_operate(self, task: tuple[Any, ...], values: list[int]) -> None:
@@ -105,5 +105,5 @@ class Operators(Library):
 
 
 _IN_PLACE = frozenset(
-    f"__{n}__" for n in "add sub mul truediv floordiv mod pow lshift rshift or xor and matmul".split()
+    f"__{n}__" for n in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "or", "xor", "and", "matmul"]
 )

@@ -16,8 +16,23 @@ class Function:
     """A function or lambda with its variables as numbers of the whole program (-1: it has none)."""
 
     __slots__ = (
-        "boxes", "chunk", "defaults", "flags", "guarded", "keyword", "name_of", "named", "owner", "passed", "positional",
-        "positional_only", "ret", "sent", "star", "double", "yields",
+        "boxes",
+        "chunk",
+        "defaults",
+        "double",
+        "flags",
+        "guarded",
+        "keyword",
+        "name_of",
+        "named",
+        "owner",
+        "passed",
+        "positional",
+        "positional_only",
+        "ret",
+        "sent",
+        "star",
+        "yields",
     )  # fmt: skip
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:

@@ -5,14 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from codekb.resolve.python_core import (
+    ANNOTATE,
+    ATTR,
+    CALL,
+    ENTER,
+    ITEM,
+    ITERATE,
+    MAX_VALUES,
+    NARROW,
+    OPERATE,
+    PASS_CLASS,
+    PROTOCOL,
+    RAISE,
+    SET_ATTR,
+    SET_ITEM,
+    SLICE,
+    SUPER_FOR,
+    SUPER_OF,
+    UNPACK,
+    Site,
+)  # fmt: skip
 from codekb.resolve.python_operators import Operators
 from codekb.resolve.python_program import Program
-from codekb.resolve.python_solver import (
-    ANNOTATE, ATTR, CALL, ENTER, ITEM, ITERATE, MAX_VALUES, NARROW, OPERATE, PASS_CLASS, PROTOCOL, RAISE, SET_ATTR,
-    SET_ITEM, SLICE, SUPER_FOR, SUPER_OF, UNPACK, Site,
-)  # fmt: skip
 from codekb.resolve.python_values import (
-    BOUND, CLASS, CONSTANT, FUNCTION, INSTANCE, LIBRARY, MODULE, PARTIAL,
+    BOUND,
+    CLASS,
+    CONSTANT,
+    FUNCTION,
+    INSTANCE,
+    LIBRARY,
+    MODULE,
+    PARTIAL,
 )  # fmt: skip
 
 _EARLY = frozenset({ATTR, PASS_CLASS})
@@ -66,7 +90,7 @@ class Solver(Operators):
         for number, facts in enumerate(self.program.facts):
             base = self.program.bases[number]
             made = {base + c[0] for c in facts.get("calls", ()) if descriptors or c[6] == "property"}
-            if made or facts.get("decorations") and descriptors:
+            if made or (facts.get("decorations") and descriptors):
                 made |= {base + d[0] for d in facts["decorations"]}
                 first, end = self.program.chunk_bases[number], self.program.chunk_bases[number] + len(facts["ids"])
                 for chunk in range(first, end):

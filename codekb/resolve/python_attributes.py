@@ -1,179 +1,28 @@
-"""The heart of the Python resolvers: which values reach which variable, and so which functions are called where.
-
-An inclusion-based analysis over the facts of the whole program. Every variable has a set of abstract values; a copy
-passes them on; attribute reads, calls and container accesses wait at a variable and act on each value that arrives. It
-ends because values are finite and no set grows beyond `MAX_VALUES`.
-"""
+"""Names, attributes and inheritance: what `x.name` is for every kind of `x`. Part of the solver."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection
 from typing import Any
 
+from codekb.resolve.python_core import BIND, GET, Core
 from codekb.resolve.python_program import BUILTINS, Program
 from codekb.resolve.python_values import (
-    BOUND, BOX, CLASS, CLASS_METHOD, CONSTANT, FUNCTION, INSTANCE, LIBRARY, LIBRARY_OBJECT, MODULE, PROPERTY, STATIC,
-    Values,
+    BOUND,
+    BOX,
+    CLASS,
+    CLASS_METHOD,
+    CONSTANT,
+    FUNCTION,
+    INSTANCE,
+    LIBRARY,
+    LIBRARY_OBJECT,
+    MODULE,
+    PROPERTY,
+    STATIC,
 )  # fmt: skip
 
-MAX_VALUES = 12
-"""Values one variable may hold. Sets beyond it are registries and dispatchers: their users get what came first."""
-MAX_BOXES = 2
-"""Of these, containers: a parameter that is given lists from everywhere is a plain data structure."""
 MAX_DOTS = 6
 """Segments of a library name that is followed: a chain of attributes on a library object has no end."""
-
-(ATTR, SET_ATTR, CALL, ITEM, SET_ITEM, ITERATE, UNPACK, OPERATE, PROTOCOL, ENTER, RAISE, ANNOTATE, NARROW, SUPER_OF,
- COLLECT, PASS_CLASS, BIND, SPREAD, SLICE, GET, NEW_BOUND, SUPER_FOR, TYPE_OF, RETURN_CLASS) = range(24)  # fmt: skip
-"""What can wait at a variable; `Solver.handlers` has the method of each."""
-
-
-class Site:
-    """One call: its variables (constants below -1), where it stands, how it is written."""
-
-    __slots__ = ("args", "decorated", "done", "func", "hit", "kwargs", "line", "number", "owner", "reason", "result", "text")
-
-    def __init__(self, number: int, result: int, func: int, args: list[Any], kwargs: list[Any], owner: int, line: int,
-                 text: str, reason: str = "", decorated: int = -1) -> None:  # fmt: skip
-        self.number = number
-        self.result = result
-        self.func = func
-        self.args = args
-        self.kwargs = kwargs
-        self.owner = owner
-        self.line = line
-        self.text = text
-        self.reason = reason
-        self.decorated = decorated
-        self.hit = False
-        self.done: set[int] = set()  # functions that the arguments have already been given to
-
-
-class Core:
-    """Variables, values and the work list; what acts on values is added by the classes built on it."""
-
-    def __init__(self, program: Program, level: str) -> None:
-        self.program = program
-        self.level = level
-        self.types = level in ("type", "flow")
-        self.flow = level == "flow"
-        self.values = Values()
-        count = program.count
-        self.points: list[set[int] | None] = [None] * count
-        self.next: list[list[int] | None] = [None] * count
-        self.waiting: list[list[tuple[Any, ...]] | None] = [None] * count
-        self.pending: list[list[int] | None] = [None] * count
-        self.queue: deque[int] = deque()
-        self.handlers: list[Callable[[tuple[Any, ...], list[int]], None]] = []
-        self.full: set[int] = set()
-        self.box_values: set[int] = set()
-        self.boxes_held: dict[int, int] = {}  # containers in a variable, where there are several values
-
-    def new(self) -> int:
-        self.points.append(None)
-        self.next.append(None)
-        self.waiting.append(None)
-        self.pending.append(None)
-        return len(self.points) - 1
-
-    def add(self, var: int, value: int) -> None:
-        """Let `value` arrive at `var`."""
-        known = self.points[var]
-        if known is None:
-            self.points[var] = {value}
-        elif value in known:
-            return
-        elif len(known) >= MAX_VALUES:
-            self.full.add(var)
-            return
-        else:
-            if value in self.box_values:
-                count = self.boxes_held.get(var, 0 if self.box_values.isdisjoint(known) else 1)
-                if count >= MAX_BOXES:
-                    return
-                self.boxes_held[var] = count + 1
-            known.add(value)
-        waiting = self.pending[var]
-        if waiting is None:
-            self.pending[var] = [value]
-            self.queue.append(var)
-        else:
-            waiting.append(value)
-
-    def add_all(self, var: int, values: Collection[int]) -> None:
-        """Let several values arrive at once."""
-        known = self.points[var]
-        if known is None:
-            self.points[var] = known = set()
-            new = list(values)
-        else:
-            new = [value for value in values if value not in known]
-            if not new:
-                return
-        if len(known) + len(new) > MAX_VALUES or not self.box_values.isdisjoint(new):
-            for value in new:
-                self.add(var, value)
-            return
-        known.update(new)
-        waiting = self.pending[var]
-        if waiting is None:
-            self.pending[var] = new
-            self.queue.append(var)
-        else:
-            waiting += new
-
-    def copy(self, source: int, target: int) -> None:
-        """Everything that `source` holds, now or later, also arrives at `target`."""
-        if source < 0 or target < 0 or source == target:
-            return
-        following = self.next[source]
-        if following is None:
-            self.next[source] = [target]
-        else:
-            following.append(target)
-        known = self.points[source]
-        if known:
-            self.add_all(target, known)
-
-    def wait(self, var: int, task: tuple[Any, ...]) -> None:
-        """Run `task` for every value of `var`, now or later."""
-        if var < 0:
-            return
-        tasks = self.waiting[var]
-        if tasks is None:
-            self.waiting[var] = [task]
-        else:
-            tasks.append(task)
-        known = self.points[var]
-        if known:
-            settled = known.difference(self.pending[var] or ())
-            if settled:
-                self.handlers[task[0]](task, sorted(settled))
-
-    def drain(self) -> None:
-        """Pass values on until nothing changes."""
-        queue, pending, add_all = self.queue, self.pending, self.add_all
-        following, waiting, handlers = self.next, self.waiting, self.handlers
-        while queue:
-            var = queue.popleft()
-            values = pending[var]
-            if values is None:
-                continue
-            pending[var] = None
-            targets = following[var]
-            if targets is not None:
-                for target in targets:
-                    add_all(target, values)
-            tasks = waiting[var]
-            if tasks is not None:
-                for task in tuple(tasks):
-                    handlers[task[0]](task, values)
-
-    def held(self, var: int) -> tuple[int, ...]:
-        """The values of a variable, in the order of their numbers."""
-        known = self.points[var] if var >= 0 else None
-        return tuple(sorted(known)) if known else ()
 
 
 class Attributes(Core):

@@ -1,0 +1,179 @@
+"""Functions, lambdas and classes: their chunks, parameters, decorators and bases. A mixin of the walk."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from codekb.chunks import Reference
+from codekb.parsing.python_annotations import Annotations
+from codekb.parsing.python_chunks import Found, docstring
+from codekb.parsing.python_facts import dotted
+from codekb.parsing.python_scopes import NOTHING, Scope
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_KEPT_AS_IS = frozenset({"setter", "getter", "deleter"})
+_FLAGS = {
+    "staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property",
+    "setter": "setter", "deleter": "setter", "getter": "property", "overload": "overload",
+    "abstractmethod": "abstract", "abstractproperty": "property", "contextmanager": "context",
+    "asynccontextmanager": "context", "abstractclassmethod": "class", "abstractstaticmethod": "static",
+}  # fmt: skip
+
+
+class Definitions(Annotations):
+    """Adds definitions to the walk."""
+
+    def define(self, node: Any, kind: str, line: int) -> int:
+        found = Found(kind, getattr(node, "name", ""), self.scope.index, line, node.col_offset, node.end_lineno or line, node)
+        self.found.append(found)
+        return len(self.found) - 1
+
+    def function_def(self, node: Function) -> None:
+        decorators = [(d, self.expr(d), dotted(d.func if isinstance(d, ast.Call) else d)) for d in node.decorator_list]
+        line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        index = self.define(node, "function", line)
+        found = self.found[index]
+        found.doc = docstring(node)
+        found.decorators = tuple(text for _, _, text in decorators)
+        found.is_async = isinstance(node, ast.AsyncFunctionDef)
+        flags = {_FLAGS[tail] for text in found.decorators if (tail := text.rpartition(".")[2]) in _FLAGS}
+        var = self._make(node, index, "function", flags)
+        if "setter" in flags and node.name in self.scope.env:
+            self._setter(node.name, index)
+            return
+        self.bind(node.name, self._decorate(var, decorators))
+
+    def _setter(self, name: str, index: int) -> None:
+        self.functions[-1][10].append("of:" + name)
+
+    def _decorate(self, var: int, decorators: list[tuple[ast.expr, int, str]]) -> int:
+        for node, decorator, text in reversed(decorators):
+            line = node.lineno + self.line_shift
+            self.note(text, line, "decorator")
+            tail = text.rpartition(".")[2]
+            if tail in _KEPT_AS_IS:
+                continue
+            if decorator < 0:
+                self.lost.append((self.scope.owner, text, line))
+                continue
+            result = self.new()
+            self.decorations.append((result, decorator, var, self.scope.owner, line, text))
+            var = result
+        return var
+
+    def _make(self, node: Any, index: int, kind: str, flags: set[str]) -> int:
+        """Facts of a function or lambda; its body is walked later. The variable that holds it."""
+        scope = Scope(kind, index, index, self.scope)
+        scope.ret = self.new()
+        args = node.args
+        positional = [(a, self.new()) for a in (*args.posonlyargs, *args.args)]
+        keyword = [(a, self.new()) for a in args.kwonlyargs]
+        star = self.new() if args.vararg else NOTHING
+        double = self.new() if args.kwarg else NOTHING
+        defaults = [*args.defaults]
+        given: list[list[int]] = []
+        for position, default in enumerate(defaults, len(positional) - len(defaults)):
+            source = self.value(default)
+            self.copy(positional[position][1], source)
+            if source >= 0:
+                given.append([position, source])
+        for (_, var), default in zip(keyword, args.kw_defaults, strict=True):
+            if default is not None:
+                self.copy(var, self.value(default))
+        for position, (arg, var) in enumerate(positional):
+            scope.params[var] = position
+            scope.env[arg.arg] = var
+        for arg, var in keyword:
+            scope.env[arg.arg] = var
+        for arg_or_none, var in ((args.vararg, star), (args.kwarg, double)):
+            if arg_or_none is not None:
+                scope.env[arg_or_none.arg] = var
+        scope.versions = {name: [var] for name, var in scope.env.items()}
+        for name in self.shared & scope.env.keys():
+            scope.cells[name] = scope.env[name]
+        holder = self.scope.index if self.scope.kind == "class" and kind == "function" else -1
+        if holder >= 0 and positional and "static" not in flags:
+            scope.first = positional[0][1]
+        fact = [
+            index,
+            [(a.arg, var) for a, var in positional],
+            len(args.posonlyargs),
+            [(a.arg, var) for a, var in keyword],
+            star,
+            double,
+            scope.ret,
+            NOTHING,
+            (),
+            holder,
+            sorted(flags),
+            NOTHING,
+            given,
+            (),
+        ]
+        self.functions.append(fact)
+        self.later.append((scope, node, fact))
+        self.definitions += (var := self.new(), index)
+        self.fixed.add(var)
+        return var
+
+    def function(self, node: ast.Lambda) -> int:
+        index = self.define(node, "lambda", node.lineno + self.line_shift)
+        self.found[index].end += self.line_shift
+        return self._make(node, index, "lambda", set())
+
+    def _body(self, scope: Scope, node: Any, fact: list[Any]) -> None:
+        self.scope = scope
+        self.strong.clear()
+        if scope.kind == "lambda":
+            self._return_value(self.value(node.body))
+        else:
+            self._annotate(scope, node, fact)
+            self.block(node.body)
+        fact[7] = scope.yielded
+        fact[8] = sorted(scope.passed)
+        fact[11] = scope.sent
+        fact[13] = [[position, none, var] for (position, none), var in scope.guarded.items()]
+        self.scope = self.module
+
+    def _annotate(self, scope: Scope, node: Function, fact: list[Any]) -> None:
+        args = node.args
+        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+            if arg.annotation is not None:
+                self.annotate(scope.env[arg.arg], arg.annotation)
+        for arg, var in ((args.vararg, fact[4]), (args.kwarg, fact[5])):
+            if arg is not None and arg.annotation is not None:
+                element = self.new()
+                self.annotate(element, arg.annotation)
+                self.copy(var, self.box([[None, element]]))
+        if node.returns is not None:
+            self.annotate_result(scope, node.returns)
+
+    def class_def(self, node: ast.ClassDef) -> None:
+        decorators = [(d, self.expr(d), dotted(d.func if isinstance(d, ast.Call) else d)) for d in node.decorator_list]
+        index = self.define(node, "class", min([node.lineno, *(d.lineno for d in node.decorator_list)]))
+        found = self.found[index]
+        found.doc = docstring(node)
+        found.decorators = tuple(text for _, _, text in decorators)
+        bases = []
+        for base in node.bases:
+            inner = base.value if isinstance(base, ast.Subscript) else base
+            var = self.expr(inner)
+            if inner is not base:
+                self.visit_children(base.slice)  # type: ignore[attr-defined]
+            bases.append((var, dotted(inner), base.lineno))
+        for keyword in node.keywords:
+            self.expr(keyword.value)
+        outer = self.scope
+        var = self.new()
+        self.definitions += (var, index)
+        self.fixed.add(var)
+        scope = Scope("class", index, outer.owner, outer)
+        self.scope = scope
+        self.block(node.body)
+        self.scope = outer
+        names = tuple(k.arg for k in node.keywords)
+        self.classes.append((index, node.name, bases, dict(scope.env), names))
+        for _, text, line in bases:
+            found.references.append(Reference(text, line, "base"))
+        self.bind(node.name, self._decorate(var, decorators))
