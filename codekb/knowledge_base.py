@@ -19,6 +19,7 @@ from codekb.graph_text import structure
 from codekb.hybrid import FUSIONS, Options, Scored, scored
 from codekb.lexical import SCORERS, KeywordIndex, Scorer
 from codekb.lexical import inside as inside_namespace
+from codekb.limits import Limits
 from codekb.parsing.repo import Progress, parse_repo
 from codekb.priors import CodeFacts
 from codekb.propagation import Spread
@@ -27,7 +28,6 @@ from codekb.store import disk
 from codekb.store.disk import Changes
 from codekb.text import body, enrich
 from codekb.vectors import VectorIndex, steer
-from codekb.walk import Limits
 
 METHODS = ("dense", "keyword", "hybrid")
 VIEWS = ("body", "enriched", "structure")

@@ -82,7 +82,8 @@ class VectorIndex:
             import faiss
 
             rows, pointer = np.ascontiguousarray(self.matrix), faiss.swig_ptr
-            faiss.fvec_inner_products_ny(pointer(out), pointer(vector), pointer(rows), rows.shape[1], len(rows))
+            inner_products = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]
+            inner_products(pointer(out), pointer(vector), pointer(rows), rows.shape[1], len(rows))
         return out
 
     def positions(self, namespace: str | None) -> np.ndarray | None:

@@ -215,7 +215,7 @@ def test_too_few_answers_and_nonsense_are_errors(server: Server) -> None:
         return status, {**payload, "data": payload["data"][:-1]}, headers
 
     server.answer = short
-    with pytest.raises(EncoderError, match="2 texts were sent.*1 vectors came back"):
+    with pytest.raises(EncoderError, match=r"2 texts were sent.*1 vectors came back"):
         encoder(server).encode(["a", "b"])
     server.answer = lambda n, body: (200, b"<html>no</html>", {"Content-Type": "application/json"})
     with pytest.raises(EncoderError):

@@ -10,7 +10,9 @@ from codekb.table import Table
 
 def test_moving_a_knob_calls_the_function_with_all_values() -> None:
     calls: list[dict[str, object]] = []
-    knobs = Knobs(lambda **values: calls.append(values) or "x", n=(0, 10, 2), w=(0.0, 1.0), c=["a", "b"], on=True, t="hi")
+    knobs = Knobs(
+        lambda **values: calls.append(values) or "x", n=(0, 10, 2), w=(0.0, 1.0), c=["a", "b"], on=True, t="hi"
+    )
     assert calls == [{"n": 4, "w": 0.5, "c": "a", "on": True, "t": "hi"}]
     knobs.controls["n"].value = 8
     knobs.controls["c"].value = "b"
