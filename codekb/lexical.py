@@ -40,8 +40,8 @@ class BM25:
     1.
     """
 
-    k1: float = 1.5
-    b: float = 0.75
+    k1: float = 1.2
+    b: float = 0.6
     idf: Literal["plus", "okapi", "lucene"] = "plus"
     epsilon: float = 0.25
     query_weight: Literal["count", "log", "once"] = "log"
@@ -57,9 +57,9 @@ class Fields:
 
     name: float = 2.0
     scope: float = 1.0
-    path: float = 0.5
+    path: float = 2.0
     doc: float = 0.5
-    signature: float = 0.0
+    signature: float = 1.0
 
 
 PLAIN = Fields(name=0, scope=0, path=0, doc=0, signature=0)
@@ -163,13 +163,19 @@ class KeywordIndex:
         total = np.bincount(functions, np.concatenate(shares), minlength=len(self.corpus.functions))
         return total.astype(np.float64, copy=False)
 
-    def search(self, query: str, k: int = 10, *, namespace: str | None = None) -> Ranking:
-        """The best `k` functions that share a term with the question; ties by id ascending."""
+    def search(
+        self, query: str, k: int = 10, *, namespace: str | None = None, mask: NDArray[np.bool_] | None = None
+    ) -> Ranking:
+        """The best `k` functions that share a term with the question; ties by id ascending.
+
+        `namespace`, or else `mask` in function order, says which functions may be returned.
+        """
         if k < 1:
             raise ValueError(f"k is {k}; ask for at least one result")
         scores = self.scores(query)
         hits = []
-        for position in top(scores, k, inside(self.corpus, namespace), self.corpus.functions):
+        allowed = inside(self.corpus, namespace) if mask is None else mask
+        for position in top(scores, k, allowed, self.corpus.functions):
             chunk, score = self.corpus.functions[position], float(scores[position])
             matched = ", ".join(term for term, _ in self.matching(query, chunk.id)[:SHOWN_TERMS])
             hits.append(Hit(chunk, score, {self.scorer: score}, why=(f"matches {matched}",)))
@@ -221,7 +227,7 @@ def inside(corpus: Corpus, namespace: str | None) -> NDArray[np.bool_] | None:
     """Which functions lie in a namespace, or None without one; an unknown namespace is an error."""
     if namespace is None or not namespace.strip("/"):
         return None
-    mask = np.array([in_namespace(c.namespace, namespace) for c in corpus.functions], dtype=bool)
+    mask = np.array([in_namespace(c.path, namespace) for c in corpus.functions], dtype=bool)
     if not mask.any() and not any(in_namespace(n, namespace) for n in corpus.namespaces):
         raise ValueError(f"no namespace {namespace!r}; there are {corpus.namespaces[:20]}")
     return mask

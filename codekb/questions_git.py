@@ -37,7 +37,7 @@ _CHORE = re.compile(
     re.I,
 )
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-to|-Id|-id|):\s.*$|^\(cherry picked from .*\)$|^\s*-{3,}\s*$")
-_NUMBER = re.compile(r"\s*\(#\d+\)|\s*\(GH-?\d+\)")
+_NUMBER = re.compile(r" ?\((?:#|GH-?)\d+\)")
 
 
 @dataclass(slots=True)

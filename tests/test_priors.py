@@ -117,6 +117,30 @@ def test_a_go_panic_names_its_frames_innermost_first():
     assert profile.depths == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("trace", "frames"),
+    [
+        (
+            "tests/test_a.py:12: in test_it\n    x()\npkg/a.py:5: KeyError",
+            [Frame("tests/test_a.py", 12, "test_it"), Frame("pkg/a.py", 5)],
+        ),
+        ("File ~/x/pkg/a.py:15, in Store.get(self, key)", [Frame("~/x/pkg/a.py", 15, "Store.get")]),
+        ("/opt/pkg/io/csv.py in read(path, **kwargs)\n    489\n--> 491", [Frame("/opt/pkg/io/csv.py", 0, "read")]),
+        (
+            "a.org/x/y/v6.(*Tree).copy(0xc0, {0x1, 0x7}, 0x0)\n\t/home/me/y/tree.go:354 +0x7e",
+            [Frame("/home/me/y/tree.go", 354, "Tree.copy")],
+        ),
+        (
+            "log | a.org/x/pool.run[...].each.func6({0x0?})\nlog | \t/x/pool/pool.go:19 +0x1",
+            [Frame("/x/pool/pool.go", 19, "run.each")],
+        ),
+        ("call it (see below)\nplain text in a.go file", []),
+    ],
+)
+def test_the_forms_of_stack_traces(trace, frames):
+    assert list(analyse(trace).frames) == frames
+
+
 def test_a_question_may_ask_for_tests_in_its_first_line():
     assert analyse("tests of the parser").asks == {"tests"}
     assert analyse("latest contest").asks == frozenset()

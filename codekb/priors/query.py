@@ -3,7 +3,10 @@ corpus."""
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,13 +18,17 @@ REPORT_WORDS = 40
 MAX_CHARACTERS = 20_000
 """As much of a question is taken apart: what follows is a log, and patterns must not become slow on it."""
 
-_SPAN = re.compile(r"``([^`\n]+)``|`([^`\n]+)`")
+_SPAN = re.compile(r"``[^`\n]{1,200}``|`[^`\n]{1,200}`")
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.M | re.S)
 _DOTTED = re.compile(r"(?<![\w/\\.-])(?:\(\*(\w+)\)\.|\*?)([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\(\))?")
 _PATH = re.compile(r"(?<![\w./\\-])(?:[\w.-]+[/\\])*[\w.-]+\.(?:pyi?|go)\b")
-_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\s`]+))?')
-_PYTEST_FRAME = re.compile(r"^[ \t]*([\w./\\-]+\.py):(\d+): (?:in (\w+)|\w+)", re.M)
-_GO_FRAME = re.compile(r"^[ \t]*([^\s()]+(?:\(\*\w+\)[^\s()]*)?)\([^\n]*\)\s*\n\s+(\S+\.go):(\d+)", re.M)
+_PYTHON_FRAMES = (
+    re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[^\s`]+))?'),
+    re.compile(r"^\s*(?P<path>[\w./\\-]+\.py):(?P<line>\d+): (?:in (?P<name>\w+)|\w+)", re.M),  # pytest
+    re.compile(r"File (?P<path>[^\s\"]+\.py):(?P<line>\d+)(?:, in (?P<name>[\w.<>]+))?"),  # IPython 8
+    re.compile(r"^(?P<path>[\w./\\~-]+\.py) in (?P<name>[\w.<>]+)\((?P<line>).*\)\s*$", re.M),  # IPython before
+)
+_GO_PLACE = re.compile(r"(?:^|\s)(?P<path>[^\s:]{1,400}\.go):(?P<line>\d+)")
 _DEFINITION = re.compile(r"^\s*(?:(?:async\s+)?def|func|class|type)\s+")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -35,7 +42,7 @@ _ASKS = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One place of a stack trace. `function` is "" where the trace does not say; `line` is 1-based."""
+    """One place of a stack trace. `function` is "" where the trace does not say; `line` is 1-based, 0 unknown."""
 
     path: str
     line: int
@@ -109,7 +116,9 @@ block."""
 
 
 def _within(at: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start <= at < end for start, end in spans)
+    """Whether a position lies in one of the spans, which are in order and do not overlap."""
+    before = bisect.bisect_right(spans, (at, sys.maxsize)) - 1
+    return before >= 0 and at < spans[before][1]
 
 
 def _looks_like_code(name: str) -> bool:
@@ -123,14 +132,39 @@ def _looks_like_code(name: str) -> bool:
 
 def _frames(text: str) -> tuple[tuple[Frame, ...], tuple[int, ...]]:
     """Frames of every trace in the text, each with its distance from where the error rose."""
-    python = [Frame(m[1].replace("\\", "/"), int(m[2]), m[3] or "") for m in _PYTHON_FRAME.finditer(text)]
-    python += [Frame(m[1].replace("\\", "/"), int(m[2]), m[3] or "") for m in _PYTEST_FRAME.finditer(text)]
-    go = [Frame(m[2], int(m[3]), _go_function(m[1])) for m in _GO_FRAME.finditer(text)]
+    found = sorted((m.start(), at, m) for at, p in enumerate(_PYTHON_FRAMES) for m in p.finditer(text))
+    python = [_frame(match, match["name"] or "") for _, _, match in found]
+    go = _go_frames(text)
     depths = [*range(len(python) - 1, -1, -1), *range(len(go))]
     return tuple(python + go), tuple(depths)
 
 
+def _frame(match: re.Match[str], function: str) -> Frame:
+    return Frame(match["path"].replace("\\", "/"), int(match["line"] or 0), function)
+
+
+def _go_frames(text: str) -> list[Frame]:
+    """A line that ends in a call with its arguments, then a line with the place; a log's prefix may stand before."""
+    lines = text.splitlines()
+    frames = []
+    for call, place in itertools.pairwise(lines):
+        name = _called(call.rstrip()) if ".go:" in place else ""
+        if name and (match := _GO_PLACE.search(place)):
+            frames.append(_frame(match, _go_function(name)))
+    return frames
+
+
+def _called(line: str) -> str:
+    """What stands before the last pair of round brackets of a line, or "" where the line does not end in one."""
+    depth = 0
+    for at in range(len(line) - 1, -1, -1):
+        depth += (line[at] == ")") - (line[at] == "(")
+        if depth == 0:
+            return line[:at].split()[-1] if line[at] == "(" and line[:at].split() else ""
+    return ""
+
+
 def _go_function(written: str) -> str:
     """`github.com/a/b/pkg.(*T).Method.func1` → `T.Method`; closures are part of their function."""
-    name = re.sub(r"\.func\d.*$", "", written.rpartition("/")[2]).replace("(*", "").replace(")", "")
+    name = re.sub(r"\[\.\.\.\]|[(*)]", "", re.sub(r"[.-](func|range)\d.*$", "", written.rpartition("/")[2]))
     return name.partition(".")[2] or name
