@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import heapq
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,9 @@ class Visit:
         return tuple(reversed(steps))
 
 
+ROUNDING = 1 - 1e-9
+"""Keeps what ties with the last place from being lost to a rounded division."""
+
 Weight = Callable[[str], float]
 
 
@@ -66,41 +69,50 @@ class _Moves:
             self.ways.append((graph._pred, back, limits.max_in_degree))
 
     def __call__(
-        self, visit: Visit, settled: set[str], skip: Container[str] = ()
+        self, visit: Visit, settled: set[str], floor: Mapping[str, float] | None = None
     ) -> Iterator[tuple[str, Chunk, int, Edge]]:
-        """Node, chunk, hops after the step and edge, for every allowed step to a node that is not settled."""
-        limits = self.limits
-        if visit.hops == limits.hops and not (limits.free_members and visit.chunk.kind in MEMBERS):
+        """Node, chunk, hops after the step and edge, for every allowed step to a node that is not settled.
+
+        `floor` is the least confidence that still matters, by relation.
+        """
+        limits, floor = self.limits, floor or {}
+        last = visit.hops == limits.hops  # only free steps are left
+        if last and not (limits.free_members and visit.chunk.kind in MEMBERS):
             return
         module = module_of(visit.chunk) if limits.same_module else None
-        for relation, other, data in self._edges(visit.id, settled, skip):
-            chunk = self.nodes[other].get("chunk")
-            if chunk is None or data["confidence"] < limits.min_confidence:
-                continue
-            if module is not None and module_of(chunk) != module:
-                continue
-            hops = visit.hops + self._cost(relation, visit.chunk, chunk)
-            if hops <= limits.hops:
-                yield other, chunk, hops, (relation, data["confidence"], data["reason"], data["line"])
+        for name, ids, around, relation in self._relations(visit.id, floor):
+            least = max(floor.get(name, 0.0), limits.min_confidence)
+            member = limits.free_members and name in MEMBERSHIP
+            for other in sorted(ids):
+                data = around[other][relation]
+                if other in settled or data["confidence"] < least:
+                    continue
+                chunk = self.nodes[other].get("chunk")
+                if chunk is None or (module is not None and module_of(chunk) != module):
+                    continue
+                paid = not (member and _members(visit.chunk, chunk))
+                if not (last and paid):
+                    yield other, chunk, visit.hops + paid, (name, data["confidence"], data["reason"], data["line"])
 
-    def _edges(self, node: str, settled: set[str], skip: Container[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    def _relations(
+        self, node: str, floor: Mapping[str, float]
+    ) -> Iterator[tuple[str, list[str], Mapping[str, Any], str]]:
+        """For each relation with an allowed degree: its name as followed, the neighbours, and where their edges are."""
         for adjacent, names, cap in self.ways:
-            found: dict[str, list[str]] = {r: [] for r, name in names.items() if name not in skip}
+            found: dict[str, list[str]] = {r: [] for r, name in names.items() if floor.get(name, 0.0) <= 1.0}
             around = adjacent[node] if found else {}
             for other, keyed in around.items():
                 for relation in keyed:
                     if relation in found:
                         found[relation].append(other)
-            for relation, there in found.items():
-                if cap is None or len(there) <= cap:
-                    for other in sorted(there):
-                        if other not in settled:
-                            yield names[relation], other, around[other][relation]
+            for relation, ids in found.items():
+                if ids and (cap is None or len(ids) <= cap):
+                    yield names[relation], ids, around, relation
 
-    def _cost(self, relation: str, here: Chunk, there: Chunk) -> int:
-        member = relation in MEMBERSHIP and here.kind != there.kind
-        member = member and here.kind in MEMBERS and there.kind in MEMBERS
-        return 0 if self.limits.free_members and member else 1
+
+def _members(here: Chunk, there: Chunk) -> bool:
+    """Whether the two are a class and a function, between which `contains` is membership."""
+    return here.kind != there.kind and here.kind in MEMBERS and there.kind in MEMBERS
 
 
 class _Caps:
@@ -195,19 +207,16 @@ def best_first(
     moves, caps = _Moves(graph, limits, lambda relation: weight.get(relation, 0.0)), _Caps(limits)
     bar = _Bar(caps)
     kept = dict.fromkeys(MEMBERSHIP, 1.0) if limits.free_members else {}
-    heap: list[tuple[_Key, int, Visit]] = []
+    heap: list[tuple[_Key, Visit]] = []
     best: dict[str, float] = {}
     settled: set[str] = set()
     taken: list[Visit] = []
 
-    def push(visit: Visit) -> None:
-        key = (-visit.strength, visit.hops, visit.id)
-        if visit.strength > best.get(visit.id, -1.0) and bar.admits(key, visit.chunk, visit.id not in best):
-            best[visit.id] = visit.strength
-            heapq.heappush(heap, (key, len(heap), visit))
-
     for visit in _start(graph, seeds):
-        push(visit)
+        key = (-visit.strength, 0, visit.id)
+        best[visit.id] = visit.strength
+        bar.admits(key, visit.chunk, True)
+        heapq.heappush(heap, (key, visit))
     while heap and not caps.full:
         visit = heapq.heappop(heap)[-1]
         if visit.id in settled:
@@ -216,10 +225,14 @@ def best_first(
         if caps.take(visit.chunk):
             taken.append(visit)
         most = {name: visit.strength * value for name, value in weight.items()}
-        hopeless = [name for name, strength in most.items() if strength * kept.get(name, decay) < bar.least]
-        for other, chunk, hops, edge in moves(visit, settled, hopeless):
+        least = bar.least * ROUNDING
+        floor = {n: least / (strength * kept.get(n, decay) or 1.0) for n, strength in most.items()} if least else {}
+        for other, chunk, hops, edge in moves(visit, settled, floor):
             strength = most[edge[0]] * edge[1] * decay ** (hops - visit.hops)
-            push(Visit(other, chunk, strength, hops, visit, edge))
+            key = (-strength, hops, other)
+            if strength > best.get(other, -1.0) and bar.admits(key, chunk, other not in best):
+                best[other] = strength
+                heapq.heappush(heap, (key, Visit(other, chunk, strength, hops, visit, edge)))
     return taken
 
 
