@@ -322,7 +322,7 @@ def test_the_cache_file_holds_neither_text_nor_key(
 def test_requests_respect_both_bounds() -> None:
     limits = RequestLimits(request_inputs=2, request_tokens=20)
     assert batches(["a", "b", "c"], limits) == [["a", "b"], ["c"]]
-    assert batches(["x" * 60, "y" * 60], limits) == [["x" * 60], ["y" * 60]]
+    assert batches(["one " * 15, "two " * 15], limits) == [["one " * 15], ["two " * 15]]
     assert batches([], limits) == []
 
 

@@ -57,7 +57,7 @@ class RequestLimits:
 def batches(texts: Sequence[str], limits: RequestLimits) -> list[list[str]]:
     """Texts in order, cut into requests by count and by estimated tokens; no text is split.
 
-    >>> [len(b) for b in batches(["word " * 50] * 5, RequestLimits(request_tokens=150))]
+    >>> [len(b) for b in batches(["word " * 50] * 5, RequestLimits(request_tokens=100))]
     [2, 2, 1]
     """
     found: list[list[str]] = []

@@ -30,7 +30,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 class CostEstimate:
     """What encoding some texts would take: `new` of `texts` are not cached; `dollars` is None for an unknown price.
 
-    Tokens are estimated by characters (see `count_tokens`), so trust one digit.
+    Tokens are estimated (see `count_tokens`), so trust one digit.
     """
 
     texts: int
