@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -303,6 +304,12 @@ func g(n Node, l Loop, i I) { n.next.inner.inner.missing(); l.x(); i.y(); a(); f
 def test_broken_sources_resolve_as_far_as_they_go():
     corpus = corpus_of(p__a="package p\nfunc a() { b() }\nfunc c( {\nfunc b() { a() }\n")
     assert ("a", "b") in edges(go.resolve(corpus))
+
+
+def test_facts_that_went_through_json_give_the_same():
+    corpus = codekb.parse_repo(SERVICE)
+    again = Corpus(corpus.chunks, facts=json.loads(json.dumps(corpus.facts)))
+    assert go.resolve(again) == go.resolve(corpus)
 
 
 def test_no_go_files_give_nothing():

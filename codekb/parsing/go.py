@@ -31,6 +31,7 @@ from codekb.parsing.go_scope import Scope, Type, line_of, text, type_of, type_pa
 GENERATED = re.compile(r"^// Code generated .* DO NOT EDIT\.$", re.MULTILINE)
 """Go's own rule (golang.org/s/generatedcode): one line comment before the package clause."""
 
+_TEST_PATH = re.compile(r"(^|/)(tests?|testdata)/|_test\.go$")
 _GO = Language(tree_sitter_go.language())
 _PARSER = Parser(_GO)
 
@@ -71,7 +72,7 @@ class _File:
         self.globals = Scope()
         self.head: list[str] = []  # comments before the package clause
         self.cut: list[int] = []  # lines of functions nested too deep to be read whole
-        self.marks: tuple[str, ...] = ("test",) if path.endswith("_test.go") else ()
+        self.marks: tuple[str, ...] = ("test",) if _TEST_PATH.search(path) else ()
 
     def read(self) -> None:
         """Reads every declaration, then makes the module chunk, which comes first."""

@@ -23,7 +23,7 @@ def dotted(x: Expr, slots: list[Any]) -> str:
         if isinstance(x, int):
             parts.append(slots[x][0])
             break
-        if not isinstance(x, tuple):
+        if not isinstance(x, tuple | list) or not x:
             break
         tag = x[0]
         if tag == ".":
@@ -58,7 +58,7 @@ def type_names(declared: Any) -> list[str]:
         if isinstance(t, str):
             if t not in PREDECLARED and t:
                 found.append(t)
-        elif isinstance(t, tuple) and t:
+        elif isinstance(t, tuple | list) and t:
             stack.extend(reversed(_parts(t)))
     return found
 
