@@ -28,9 +28,9 @@ def build_graph(corpus: Corpus, resolve: str = "flow") -> nx.MultiDiGraph:
     """Nodes are chunk ids with the attribute `chunk`; one edge per (source, target, relation), its key the relation.
 
     Edges carry `relation`, `confidence` in (0, 1] (the surest of its places), `reason` (of that place), `line` (the
-    first place) and `lines` (all, ascending, each once). `graph.graph["external"]` and `["unresolved"]` list (source id,
-    dotted name, line) of what leads into libraries and of what no rule resolved: an empty list of callers with unresolved
-    references of that name means "unknown", not "none". Raises ValueError for an unknown resolver.
+    first place) and `lines` (all, ascending, each once). `graph.graph["external"]` and `["unresolved"]` list (source
+    id, dotted name, line) of what leads into libraries and of what no rule resolved: an empty list of callers with
+    unresolved references of that name means "unknown", not "none". Raises ValueError for an unknown resolver.
     """
     if resolve not in LEVELS:
         raise ValueError(f"resolve={resolve!r} is no resolver; give one of {', '.join(map(repr, LEVELS))}")
@@ -69,7 +69,9 @@ def _assemble(corpus: Corpus, resolutions: Iterable[Resolution], level: str) -> 
     nodes = graph.nodes
     for (source, target, relation), data in sorted(merged.items()):
         if source not in nodes or target not in nodes:
-            raise ValueError(f"edge {source!r} -> {target!r} ({relation}) leaves the corpus; resolvers return chunk ids")
+            raise ValueError(
+                f"edge {source!r} -> {target!r} ({relation}) leaves the corpus; resolvers return chunk ids"
+            )
         data["lines"] = sorted(set(data["lines"]))
         data["line"] = data["lines"][0]
         graph.add_edge(source, target, key=relation, **data)

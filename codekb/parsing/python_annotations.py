@@ -12,13 +12,54 @@ _TRANSPARENT = frozenset(
     {"Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "Awaitable"}
 )
 _COLLECTIONS = frozenset(
-    ["list", "List", "set", "Set", "frozenset", "FrozenSet", "tuple", "Tuple", "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection", "AbstractSet", "MutableSet", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator", "deque", "Deque", "Reversible", "KeysView", "ValuesView"]
+    [
+        "list",
+        "List",
+        "set",
+        "Set",
+        "frozenset",
+        "FrozenSet",
+        "tuple",
+        "Tuple",
+        "Sequence",
+        "MutableSequence",
+        "Iterable",
+        "Iterator",
+        "Collection",
+        "AbstractSet",
+        "MutableSet",
+        "Generator",
+        "AsyncIterator",
+        "AsyncIterable",
+        "AsyncGenerator",
+        "deque",
+        "Deque",
+        "Reversible",
+        "KeysView",
+        "ValuesView",
+    ]
 )
-_MAPPINGS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict", "ChainMap", "ItemsView"])
+_MAPPINGS = frozenset(
+    ["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict", "ChainMap", "ItemsView"]
+)
 _PRODUCERS = frozenset({"Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"})
 _IGNORED = frozenset({"Callable", "Literal", "TypeVar", "Concatenate"})
 _SIMPLE = frozenset(
-    {"int", "str", "float", "bool", "bytes", "None", "object", "complex", "Any", "bytearray", "type", "NoReturn", "Never"}
+    {
+        "int",
+        "str",
+        "float",
+        "bool",
+        "bytes",
+        "None",
+        "object",
+        "complex",
+        "Any",
+        "bytearray",
+        "type",
+        "NoReturn",
+        "Never",
+    }
 )
 
 
@@ -64,7 +105,8 @@ class Annotations(Expressions):
         if tail in _IGNORED:
             return False
         if tail in _TRANSPARENT:
-            return any([self.annotate(var, one) for one in inner[: 1 if tail == "Annotated" else None]])
+            named = [self.annotate(var, one) for one in inner[: 1 if tail == "Annotated" else None]]
+            return any(named)
         if tail in ("type", "Type"):
             klass = self.expr(inner[0]) if isinstance(inner[0], ast.Name | ast.Attribute) else NOTHING
             self.copy(var, klass)
@@ -125,9 +167,10 @@ class Annotations(Expressions):
 
     def _tested(self, test: ast.expr) -> tuple[str, ast.expr] | None:
         """The local name and the classes of `isinstance(name, classes)`."""
-        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            if len(test.args) == 2 and isinstance(test.args[0], ast.Name) and self._local(test.args[0].id):
-                return test.args[0].id, test.args[1]
+        if not (isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"):
+            return None
+        if len(test.args) == 2 and isinstance(test.args[0], ast.Name) and self._local(test.args[0].id):
+            return test.args[0].id, test.args[1]
         return None
 
     def _narrow(self, name: str, kinds: ast.expr, *, keep: bool = True) -> list[tuple[str, int]]:
@@ -135,7 +178,7 @@ class Annotations(Expressions):
         if before is None:
             return []
         uses, references = len(self.uses), len(self.found[self.scope.owner].references)
-        options = []
+        options: list[int] = []
         for kind in kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]:
             klass = self.expr(kind) if isinstance(kind, ast.Name | ast.Attribute) else NOTHING
             if klass < 0:

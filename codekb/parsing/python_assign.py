@@ -123,7 +123,6 @@ class Assignments(Definitions):
             else:
                 self.visit_children(target)
 
-
     def import_(self, node: ast.Import) -> None:
         for alias in node.names:
             line = node.lineno

@@ -67,8 +67,7 @@ class Branches(Assignments):
         scope = self.scope
         self.expr(node.test)
         was_dead, mark, outer = scope.dead, len(scope.log), scope.guard
-        guard = outer or self._none_test(node.test)
-        opposite = outer or (guard and (guard[0], not guard[1]))
+        guard, opposite = (outer, outer) if outer else self._none_test(node.test)
         scope.guard = guard
         self.narrow_by(node.test)
         self.block(node.body)
@@ -82,19 +81,26 @@ class Branches(Assignments):
         scope.guard = outer if body_dead == else_dead else opposite if body_dead else guard
         self._join([(body, body_dead), (other, else_dead)], open_end=False)
 
-    def _none_test(self, test: ast.expr) -> tuple[int, bool] | None:
-        """The parameter that `p is None`, `p is not None`, `p` or `not p` asks for, and whether it is None if true."""
-        none = False
+    def _none_test(self, test: ast.expr) -> tuple[tuple[int, bool] | None, tuple[int, bool] | None]:
+        """What `p is None`, `p is not None`, `p` or `not p` says about the parameter p where it is true, and where not.
+
+        (its position, whether it is None there); nothing where a given argument may as well be empty.
+        """
+        none, exact = False, isinstance(test, ast.Compare)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, none = test.operand, True
-        elif isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot) and len(test.ops) == 1:
-            right = test.comparators[0]
-            if not (isinstance(right, ast.Constant) and right.value is None):
-                return None
-            test, none = test.left, isinstance(test.ops[0], ast.Is)
-        if isinstance(test, ast.Name) and (position := self.scope.params.get(self.scope.env.get(test.id, NOTHING))) is not None:
-            return position, none
-        return None
+        elif isinstance(test, ast.Compare):
+            op, right = test.ops[0], test.comparators[0]
+            if not (isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None):
+                return None, None
+            test, none = test.left, isinstance(op, ast.Is)
+        position = None
+        if isinstance(test, ast.Name):
+            position = self.scope.params.get(self.scope.env.get(test.id, NOTHING))
+        if position is None:
+            return None, None
+        true, false = (position, none), (position, not none)
+        return true if exact or not none else None, false if exact or none else None
 
     def _join(self, branches: list[tuple[dict[str, int], bool]], *, open_end: bool) -> None:
         """Names after branches; a branch that was left does not count, unless all were."""

@@ -12,8 +12,8 @@ PLAIN = {
     "len": "__len__", "str": "__str__", "repr": "__repr__", "int": "__int__", "float": "__float__", "bool": "__bool__",
     "hash": "__hash__", "abs": "__abs__", "round": "__round__", "format": "__format__", "bytes": "__bytes__",
     "complex": "__complex__", "dir": "__dir__", "print": "__str__", "isinstance": "", "issubclass": "", "hasattr": "",
-    "range": "", "ord": "", "chr": "", "id": "", "callable": "", "input": "", "open": "", "bin": "", "hex": "", "oct": "",
-    "delattr": "", "divmod": "", "pow": "", "ascii": "__repr__",
+    "range": "", "ord": "", "chr": "", "id": "", "callable": "", "input": "", "open": "", "bin": "", "hex": "",
+    "oct": "", "delattr": "", "divmod": "", "pow": "", "ascii": "__repr__",
 }  # fmt: skip
 """Builtins whose result is never looked into, with the method that they call on their first argument."""
 _FOLLOWED = frozenset({"eval", "exec"})
@@ -45,14 +45,12 @@ class CallsInCode(Facts):
 
     def apply(self, func: int, node: ast.Call, line: int, text: str) -> int:
         args: list[Any] = []
-        kwargs: list[tuple[str | None, int]] = []
         for arg in node.args:
             if arg.__class__ is ast.Starred:
-                args.append([self.expr(arg.value)])  # type: ignore[attr-defined]
+                args.append([self.expr(arg.value)])
             else:
                 args.append(self.value(arg))
-        for keyword in node.keywords:
-            kwargs.append((keyword.arg, self.value(keyword.value)))
+        kwargs = [(keyword.arg, self.value(keyword.value)) for keyword in node.keywords]
         return self.call_fact(func, args, kwargs, line, text)
 
     def call_fact(self, func: int, args: list[Any], kwargs: list[tuple[str | None, int]], line: int, text: str) -> int:

@@ -1,4 +1,4 @@
-"""From the definitions found in one Python file to its chunks: ids, names, ranges, signatures, docs, marks. No walking."""
+"""From the definitions of one Python file to its chunks: ids, names, ranges, signatures, docs, marks. No walking."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Found:
     references: list[Reference] = field(default_factory=list)
 
 
-def to_chunks(path: str, source: str, found: Sequence[Found], *, recovered: bool = False) -> tuple[list[str], tuple[Chunk, ...]]:
+def to_chunks(
+    path: str, source: str, found: Sequence[Found], *, recovered: bool = False
+) -> tuple[list[str], tuple[Chunk, ...]]:
     """The id of each definition in the order given, and the chunks in line order. `found[0]` is the module."""
     lines = source.split("\n")
     names = _qualified(found)
@@ -98,7 +100,13 @@ def _file_marks(path: str, source: str, recovered: bool) -> tuple[str, ...]:
 
 
 def _chunk(
-    path: str, lines: Sequence[str], found: Sequence[Found], i: int, chunk_id: str, qualname: str, shared: tuple[str, ...]
+    path: str,
+    lines: Sequence[str],
+    found: Sequence[Found],
+    i: int,
+    chunk_id: str,
+    qualname: str,
+    shared: tuple[str, ...],
 ) -> Chunk:
     one = found[i]
     if i == 0:

@@ -25,7 +25,9 @@ class Definitions(Annotations):
     """Adds definitions to the walk."""
 
     def define(self, node: Any, kind: str, line: int) -> int:
-        found = Found(kind, getattr(node, "name", ""), self.scope.index, line, node.col_offset, node.end_lineno or line, node)
+        found = Found(
+            kind, getattr(node, "name", ""), self.scope.index, line, node.col_offset, node.end_lineno or line, node
+        )
         self.found.append(found)
         return len(self.found) - 1
 
@@ -126,7 +128,7 @@ class Definitions(Annotations):
         self.scope = scope
         self.strong.clear()
         if scope.kind == "lambda":
-            self._return_value(self.value(node.body))
+            self.return_value(self.value(node.body))
         else:
             self._annotate(scope, node, fact)
             self.block(node.body)
@@ -136,15 +138,27 @@ class Definitions(Annotations):
         fact[13] = [[position, none, var] for (position, none), var in scope.guarded.items()]
         self.scope = self.module
 
+    def return_value(self, var: int) -> None:
+        scope = self.scope
+        position = scope.params.get(var)
+        if position is not None:
+            scope.passed.add(position)
+        elif scope.guard is not None and var >= 0:
+            if scope.guard not in scope.guarded:
+                scope.guarded[scope.guard] = self.new()
+            self.copy(scope.guarded[scope.guard], var)
+        else:
+            self.copy(scope.ret, var)
+
     def _annotate(self, scope: Scope, node: Function, fact: list[Any]) -> None:
         args = node.args
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
             if arg.annotation is not None:
                 self.annotate(scope.env[arg.arg], arg.annotation)
-        for arg, var in ((args.vararg, fact[4]), (args.kwarg, fact[5])):
-            if arg is not None and arg.annotation is not None:
+        for rest, var in ((args.vararg, fact[4]), (args.kwarg, fact[5])):
+            if rest is not None and rest.annotation is not None:
                 element = self.new()
-                self.annotate(element, arg.annotation)
+                self.annotate(element, rest.annotation)
                 self.copy(var, self.box([[None, element]]))
         if node.returns is not None:
             self.annotate_result(scope, node.returns)

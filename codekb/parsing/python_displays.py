@@ -49,8 +49,8 @@ class Displays(CallsInCode):
 
     def key(self, node: ast.expr) -> Any:
         """A constant key as it is, `["var", n]` for a variable one, None when nothing is known."""
-        if node.__class__ is ast.UnaryOp and isinstance(node.op, ast.USub):  # type: ignore[attr-defined]
-            operand = node.operand  # type: ignore[attr-defined]
+        if node.__class__ is ast.UnaryOp and isinstance(node.op, ast.USub):
+            operand = node.operand
             if isinstance(operand, ast.Constant) and isinstance(operand.value, int):
                 return -operand.value
         var = self.value(node)
@@ -66,8 +66,8 @@ class Displays(CallsInCode):
         index = node.slice
         line = node.lineno + self.line_shift
         if index.__class__ is ast.Slice:
-            low, high = (self.value(e) if e else None for e in (index.lower, index.upper))  # type: ignore[attr-defined]
-            step = index.step  # type: ignore[attr-defined]
+            low, high = (self.value(e) if e else None for e in (index.lower, index.upper))
+            step = index.step
             if step is not None:
                 self.expr(step)
             if base < 0:
@@ -86,7 +86,6 @@ class Displays(CallsInCode):
                 return strong
         self.items.append((var := self.new(), base, key, self.scope.owner, line))
         return var
-
 
     def comprehension(self, node: Any) -> int:
         saved: dict[str, int | None] = {}

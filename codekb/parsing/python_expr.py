@@ -23,7 +23,7 @@ class Expressions(Operations):
     def value(self, node: ast.expr) -> int:
         """As `expr`, and constants keep their value."""
         if node.__class__ is ast.Constant:
-            return self.const(node.value)  # type: ignore[attr-defined]
+            return self.const(node.value)
         return self.expr(node)
 
     def visit_children(self, node: ast.AST) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from codekb.chunks import Reference
@@ -90,7 +91,6 @@ class Facts(Names):
     def note(self, name: str, line: int, kind: str) -> None:
         self.found[self.scope.owner].references.append(Reference(name, line, kind))
 
-
     def is_builtin(self, name: str) -> bool:
         """Whether the bare name means the builtin here."""
         return name in BUILTINS and name not in self.module_names and not self._local(name)
@@ -135,6 +135,14 @@ class Facts(Names):
         raise NotImplementedError
 
     def function(self, node: ast.Lambda) -> int:
+        raise NotImplementedError
+
+    def narrow_by(self, test: ast.expr) -> list[tuple[str, int]]:
+        """Names that hold a narrower value where `test` is true; the names with their variables before."""
+        raise NotImplementedError
+
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        """Walk statements in their order."""
         raise NotImplementedError
 
 

@@ -73,13 +73,9 @@ class Operations(Displays):
         self.widen(changed)
         return self._union([body, self.value(node.orelse)])
 
-    def narrow_by(self, test: ast.expr) -> list[tuple[str, int]]:
-        raise NotImplementedError
-
     def widen(self, changed: list[tuple[str, int]]) -> None:
         for name, var in changed:
             self.scope.env[name] = var
-
 
     def text(self, node: ast.FormattedValue) -> int:
         var = self.expr(node.value)

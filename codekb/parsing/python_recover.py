@@ -84,7 +84,9 @@ def _give_up(lines: list[str], line: int, error: SyntaxError) -> bool:
         return bool(text.strip())
     if text.strip().startswith("except ") and not text.strip().startswith("except Exception:"):
         head, _, rest = text.partition(":")
-        lines[line - 1] = head[: len(head) - len(head.lstrip())] + "except Exception:" + (" pass" if rest.strip() else "")
+        lines[line - 1] = (
+            head[: len(head) - len(head.lstrip())] + "except Exception:" + (" pass" if rest.strip() else "")
+        )
         return True
     first, last = _broken_lines("\n".join(lines), line)
     if not any(one.strip() not in ("", "pass") for one in lines[first - 1 : last]):

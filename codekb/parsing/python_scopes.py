@@ -24,7 +24,8 @@ class Scope:
     """One module, class, function or lambda body: the versions of its names."""
 
     __slots__ = (
-        "around", "cells", "dead", "env", "first", "globals", "guard", "guarded", "index", "kind", "log", "loops", "nonlocals",
+        "around", "cells", "dead", "env", "first", "globals", "guard", "guarded", "index", "kind", "log", "loops",
+        "nonlocals",
         "owner", "params", "passed", "ret", "sent", "versions", "yielded",
     )  # fmt: skip
 
@@ -47,7 +48,9 @@ class Scope:
         self.yielded = NOTHING
         self.sent = NOTHING  # what a `yield` expression gives
         self.first = NOTHING
-        self.guard: tuple[int, bool] | None = None  # (position, is None) of the parameter that was tested on the way here
+        self.guard: tuple[int, bool] | None = (
+            None  # (position, is None) of the parameter that was tested on the way here
+        )
         self.guarded: dict[tuple[int, bool], int] = {}  # results that are only returned under such a test
 
 

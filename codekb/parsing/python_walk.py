@@ -1,4 +1,4 @@
-"""Statements of Python to facts: definitions, imports, assignments, branches. One walk over the syntax tree of a file."""
+"""Statements of Python to facts: definitions, imports, assignments, branches. One walk over a file."""
 
 from __future__ import annotations
 
@@ -39,20 +39,8 @@ class Walk(Branches):
 
     def return_(self, node: ast.Return) -> None:
         if node.value is not None:
-            self._return_value(self.value(node.value))
+            self.return_value(self.value(node.value))
         self.scope.dead = True
-
-    def _return_value(self, var: int) -> None:
-        scope = self.scope
-        position = scope.params.get(var)
-        if position is not None:
-            scope.passed.add(position)
-        elif scope.guard is not None and var >= 0:
-            if scope.guard not in scope.guarded:
-                scope.guarded[scope.guard] = self.new()
-            self.copy(scope.guarded[scope.guard], var)
-        else:
-            self.copy(scope.ret, var)
 
     def raise_(self, node: ast.Raise) -> None:
         for value in (node.exc, node.cause):

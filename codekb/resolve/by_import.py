@@ -1,4 +1,9 @@
-"""x"""
+"""By import: scopes, aliases, relative and star imports, re-exports, submodules, shadowing. No types, no values.
+
+A name means what the nearest enclosing scope binds it to, at that place in the code: a local name or parameter hides
+the module's, a later definition replaces an earlier one, and an imported name is followed through every re-export to
+the file that defines it. Attributes are followed on modules and classes only; `self.x()` stays unresolved.
+"""
 
 from __future__ import annotations
 
@@ -8,5 +13,5 @@ from codekb.resolve.python_edges import resolve_python
 
 
 def resolve(corpus: Corpus) -> Resolution:
-    """The Python part of `corpus` at this level."""
+    """Edges between the Python chunks of `corpus`, by names, imports and class attributes."""
     return resolve_python(corpus, "import")

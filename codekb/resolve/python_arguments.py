@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from codekb.resolve.python_containers import Containers
 from codekb.resolve.python_core import ITEM, ITERATE, SPREAD, UNPACK, Site
+from codekb.resolve.python_iteration import Iteration
 from codekb.resolve.python_program import Function, Program
 
 
-class Arguments(Containers):
+class Arguments(Iteration):
     """Adds the passing of arguments to the solver."""
 
     def __init__(self, program: Program, level: str) -> None:
@@ -74,7 +74,7 @@ class Arguments(Containers):
 
     def _name_of(self, function: Function, var: int) -> str:
         positional, keyword, base = function.name_of
-        return next(name for name, local in [*positional, *keyword] if base + local == var)
+        return next(str(name) for name, local in [*positional, *keyword] if base + local == var)
 
     def _rest(self, function: Function) -> Any:
         return self._collected(function, "*", function.star)

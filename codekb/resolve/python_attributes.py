@@ -52,7 +52,7 @@ class Attributes(Core):
         kind, first = self.values.kind, self.values.first
         for value in values:
             sort = kind[value]
-            if sort == LIBRARY or sort == LIBRARY_OBJECT:
+            if sort in (LIBRARY, LIBRARY_OBJECT):
                 dotted = first[value]
                 if dotted.count(".") < MAX_DOTS:
                     self.add(target, self.library(f"{dotted}.{name}"))
@@ -61,7 +61,7 @@ class Attributes(Core):
                 self._module_attr(first[value], name, target)
             elif not self.settled:
                 self._early(task, value)
-            elif sort == INSTANCE or sort == CLASS or self.types:
+            elif sort in (INSTANCE, CLASS) or self.types:
                 var = self.member(value, name)
                 if var >= 0:
                     if places is None:
@@ -202,9 +202,10 @@ class Attributes(Core):
         kind, first = self.values.kind, self.values.first
         for value in values:
             sort = kind[value]
-            if sort == INSTANCE or sort == CLASS:
+            if sort in (INSTANCE, CLASS):
                 setter = next(
-                    (s for c in self.program.mro(first[value]) if (s := self.program.classes[c].setters.get(name))), None
+                    (s for c in self.program.mro(first[value]) if (s := self.program.classes[c].setters.get(name))),
+                    None,
                 )
                 if setter is not None:
                     self.call_known(setter, value, [source], owner, line, "property")
@@ -216,7 +217,7 @@ class Attributes(Core):
                     self.program.classes[first[value]].attrs[name] = self.cell(first[value], name)
             elif sort == MODULE:
                 self.copy(source, self.program.member(first[value], name))
-            elif sort == FUNCTION or sort == BOX:
+            elif sort in (FUNCTION, BOX):
                 self.copy(source, self.member(value, name))
 
     def call_known(self, chunk: int, receiver: int, args: list[int], owner: int, line: int, reason: str) -> int:

@@ -284,4 +284,3 @@ class Calls(Arguments):
 
     def partial_call(self, site: Site, number: int) -> None:
         raise NotImplementedError
-

@@ -27,7 +27,20 @@ MAX_BOXES = 2
 class Site:
     """One call: its variables (constants below -1), where it stands, how it is written."""
 
-    __slots__ = ("args", "decorated", "done", "func", "hit", "kwargs", "line", "number", "owner", "reason", "result", "text")
+    __slots__ = (
+        "args",
+        "decorated",
+        "done",
+        "func",
+        "hit",
+        "kwargs",
+        "line",
+        "number",
+        "owner",
+        "reason",
+        "result",
+        "text",
+    )
 
     def __init__(self, number: int, result: int, func: int, args: list[Any], kwargs: list[Any], owner: int, line: int,
                  text: str, reason: str = "", decorated: int = -1) -> None:  # fmt: skip

@@ -39,7 +39,7 @@ class Writer:
     def __init__(self, solver: Solver, corpus: Corpus) -> None:
         self.solver = solver
         self.program = solver.program
-        self.inside = [chunk_id in corpus for chunk_id in self.program.ids]
+        self.inside = [corpus.get(chunk_id) is not None for chunk_id in self.program.ids]
         self.result = Resolution()
 
     def write(self) -> Resolution:
@@ -97,8 +97,12 @@ class Writer:
         result.external += [(ids[o], name, line) for o, name, line in self.solver.outside if self.inside[o]]
         for number, facts in enumerate(self.program.facts):
             base = self.program.chunk_bases[number]
-            result.external += [(ids[base + o], n, line) for o, n, line in facts.get("plain", ()) if self.inside[base + o]]
-            result.unresolved += [(ids[base + o], n, line) for o, n, line in facts.get("lost", ()) if self.inside[base + o]]
+            result.external += [
+                (ids[base + o], n, line) for o, n, line in facts.get("plain", ()) if self.inside[base + o]
+            ]
+            result.unresolved += [
+                (ids[base + o], n, line) for o, n, line in facts.get("lost", ()) if self.inside[base + o]
+            ]
         for site in self.solver.call_sites:
             if not site.hit and self.inside[site.owner]:
                 result.unresolved.append((ids[site.owner], site.text, site.line))
@@ -143,7 +147,7 @@ class Writer:
             if self.solver.values.kind[value] == FUNCTION:
                 function = self.program.functions.get(self.solver.values.first[value])
                 if function is not None and function.owner == chunk:
-                    return function.chunk
+                    return int(function.chunk)
         return -1
 
     def _imports(self) -> None:

@@ -20,13 +20,16 @@ CALLED_ON_ELEMENTS = {
 """(position of the function, position of the iterable); the result holds the elements."""
 MAPPED = frozenset({"builtins.map", "itertools.starmap", "map", "imap", "imap_unordered", "starmap", "map_async"})
 KEYED = frozenset(
-    {"builtins.sorted", "builtins.min", "builtins.max", "heapq.nlargest", "heapq.nsmallest", "heapq.merge", "bisect.insort",
+    {"builtins.sorted", "builtins.min", "builtins.max", "heapq.nlargest", "heapq.nsmallest", "heapq.merge",
+     "bisect.insort",
      "bisect.bisect", "bisect.bisect_left", "bisect.bisect_right", "builtins.list.sort"}
 )  # fmt: skip
 SAME = frozenset(
     {"copy.copy", "copy.deepcopy", "dataclasses.replace", "asyncio.create_task", "asyncio.ensure_future", "asyncio.run",
-     "asyncio.wait_for", "asyncio.shield", "asyncio.run_coroutine_threadsafe", "contextlib.closing", "contextlib.aclosing",
-     "functools.lru_cache", "functools.cache", "functools.singledispatch", "functools.update_wrapper", "builtins.reversed",
+     "asyncio.wait_for", "asyncio.shield", "asyncio.run_coroutine_threadsafe", "contextlib.closing",
+     "contextlib.aclosing",
+     "functools.lru_cache", "functools.cache", "functools.singledispatch", "functools.update_wrapper",
+     "builtins.reversed",
      "functools.total_ordering", "types.coroutine", "abc.abstractmethod", "typing.final", "typing.no_type_check",
      "itertools.islice", "itertools.cycle", "enter_context", "enter_async_context", "weakref.proxy",
      "contextlib.contextmanager", "contextlib.asynccontextmanager", "atexit.register", "typing.runtime_checkable",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from codekb.resolve.python_calls import Calls
-from codekb.resolve.python_core import CALL, COLLECT, ITERATE, RETURN_CLASS, SPREAD, TYPE_OF, UNPACK, Site
+from codekb.resolve.python_core import CALL, COLLECT, ITERATE, RETURN_CLASS, SPREAD, UNPACK, Site
 from codekb.resolve.python_known import (
     CALLED_ALONE,
     CALLED_ON_ELEMENTS,
@@ -20,22 +19,17 @@ from codekb.resolve.python_known import (
     THREADS,
 )  # fmt: skip
 from codekb.resolve.python_values import (
-    BOUND,
     BOX,
-    CLASS,
-    CLASS_METHOD,
-    FUNCTION,
     GENERATOR,
     INSTANCE,
     LIBRARY_OBJECT,
     MODULE,
     PARTIAL,
-    PROPERTY,
-    STATIC,
 )  # fmt: skip
+from codekb.resolve.python_wrapping import Wrapping
 
 
-class Library(Calls):
+class Library(Wrapping):
     """Adds models of the library to the solver. What has no model is only recorded as external."""
 
     def __init__(self, *given: Any) -> None:
@@ -47,17 +41,12 @@ class Library(Calls):
             "builtins.property": self._property, "builtins.staticmethod": self._static,
             "builtins.classmethod": self._class_method, "functools.partial": self._partial,
             "functools.partialmethod": self._partial, "functools.reduce": self._reduce,
-            "collections.defaultdict": self._default_dict, "typing.cast": self._cast, "types.MethodType": self._bind_method,
+            "collections.defaultdict": self._default_dict, "typing.cast": self._cast,
+            "types.MethodType": self._bind_method,
             "importlib.import_module": self._import, "builtins.__import__": self._import,
             "itertools.chain": self._chain, "asyncio.gather": self._gather, "functools.wraps": self._wraps,
             "itertools.chain.from_iterable": self._flatten, "operator.call": self._call_first,
         }  # fmt: skip
-
-    def given(self, site: Site, position: int, name: str = "") -> int:
-        """The variable of an argument, by position or name; -1 without one, and for constants."""
-        if 0 <= position < len(site.args) and site.args[position].__class__ is int:
-            return max(int(site.args[position]), -1)
-        return next((max(var, -1) for key, var in site.kwargs if key == name), -1) if name else -1
 
     def callback(self, site: Site, function: int, args: list[Any], result: int = -1) -> None:
         """The library calls `function` on behalf of the place that passes it."""
@@ -208,55 +197,6 @@ class Library(Calls):
             self.wait(self.given(site, 0), (UNPACK, None, target, site.owner, site.line))
             self.copy(self.given(site, 1), target)
 
-    def _type(self, site: Site) -> None:
-        if len(site.args) == 1 and site.result >= 0:
-            self.wait(self.given(site, 0), (TYPE_OF, site.result))
-
-    def on_type_of(self, task: tuple[Any, ...], values: list[int]) -> None:
-        for value in values:
-            if self.values.kind[value] == INSTANCE:
-                self.add(task[1], self.values.of(CLASS, self.values.first[value]))
-
-    def _new(self, site: Site) -> None:
-        if site.result >= 0:
-            self.wait(self.given(site, 0), (RETURN_CLASS, site.result, -1))
-
-    def on_return_class(self, task: tuple[Any, ...], values: list[int]) -> None:
-        """Wraps what arrives: a class to its instance, a function to a descriptor of the kind asked for."""
-        _, target, sort = task
-        kind, first = self.values.kind, self.values.first
-        for value in values:
-            if sort < 0 and kind[value] == CLASS:
-                self.add(target, self.values.of(INSTANCE, first[value]))
-            elif sort == PROPERTY and kind[value] == FUNCTION:
-                self.add(target, self.values.of(PROPERTY, first[value], -1))
-            elif sort in (STATIC, CLASS_METHOD) and kind[value] == FUNCTION:
-                self.add(target, self.values.of(sort, value))
-            elif sort == BOUND and kind[value] == FUNCTION:
-                for receiver in self.held(task[3] if len(task) > 3 else -1):
-                    self.add(target, self.values.of(BOUND, value, receiver))
-
-    def _wrapping(self, site: Site, sort: int, name: str = "") -> None:
-        if site.result >= 0:
-            self.wait(self.given(site, 0, name), (RETURN_CLASS, site.result, sort))
-
-    def _property(self, site: Site) -> None:
-        self._wrapping(site, PROPERTY, "fget")
-
-    def _static(self, site: Site) -> None:
-        self._wrapping(site, STATIC)
-
-    def _class_method(self, site: Site) -> None:
-        self._wrapping(site, CLASS_METHOD)
-
-    def _bind_method(self, site: Site) -> None:
-        if site.result >= 0 and len(site.args) == 2:
-            function, receiver = self.given(site, 0), self.given(site, 1)
-            for value in self.held(function):
-                for held in self.held(receiver):
-                    if self.values.kind[value] == FUNCTION:
-                        self.add(site.result, self.values.of(BOUND, value, held))
-
     def _partial(self, site: Site) -> None:
         function = self.given(site, 0, "func")
         if function >= 0 and site.result >= 0 and self.flow:
@@ -323,4 +263,3 @@ class Library(Calls):
         self.callback(site, self.given(site, 0), site.args[1:], site.result)
 
     # methods of containers and generators
-

@@ -11,7 +11,7 @@ MAX_ROOTS = 8
 
 
 class Modules:
-    """The modules of a corpus. A module is a number: first the files in the order given, then folders without `__init__.py`.
+    """The modules of a corpus. A module is a number: the files in the order given, then folders without `__init__.py`.
 
     Any folder that is no package can be a source root (`src/`, `tests/`, the root itself); the root's own name is
     understood when the root is itself a package.
@@ -22,7 +22,9 @@ class Modules:
         self.files = len(self.paths)
         self._by_path = {path: i for i, path in enumerate(self.paths)}
         self.folders = [path.rpartition("/")[0] for path in self.paths]
-        self._packages = {folder for path, folder in zip(self.paths, self.folders, strict=True) if _stem(path) == "__init__"}
+        self._packages = {
+            folder for path, folder in zip(self.paths, self.folders, strict=True) if _stem(path) == "__init__"
+        }
         self._around = {folder for f in self.folders for folder in _ancestors(f)}
         self._spaces: dict[str, int] = {}
         self._named: dict[str, list[int]] = {}
@@ -48,7 +50,7 @@ class Modules:
         return self.folders[module]
 
     def find(self, name: str, importer: int) -> int | None:
-        """The module that an absolute import of the dotted `name` means in file `importer`; None: not of this corpus."""
+        """The module that an import of the dotted `name` means in file `importer`; None: not of this corpus."""
         folder = self.folders[importer]
         key = (name, folder)
         if key not in self._found:

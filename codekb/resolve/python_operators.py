@@ -1,4 +1,4 @@
-"""Operators, protocol methods, context managers, raised classes, declared and tested types: calls that no call shows."""
+"""Operators, protocol methods, context managers, raised classes, declared and tested types."""
 
 from __future__ import annotations
 
@@ -105,5 +105,20 @@ class Operators(BoxMethods):
 
 
 _IN_PLACE = frozenset(
-    f"__{n}__" for n in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "or", "xor", "and", "matmul"]
+    f"__{n}__"
+    for n in [
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "lshift",
+        "rshift",
+        "or",
+        "xor",
+        "and",
+        "matmul",
+    ]
 )

@@ -1,4 +1,4 @@
-"""All Python files of a corpus as one program: numbering, module-level names, classes and their method resolution order."""
+"""All Python files of a corpus as one program: numbering, module-level names, classes and their order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,22 @@ class Function:
     )  # fmt: skip
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:
-        index, positional, self.positional_only, keyword, star, double, ret, yields, passed, owner, flags, sent, defaults, guarded = fact
+        (
+            index,
+            positional,
+            self.positional_only,
+            keyword,
+            star,
+            double,
+            ret,
+            yields,
+            passed,
+            owner,
+            flags,
+            sent,
+            defaults,
+            guarded,
+        ) = fact
         self.chunk = chunk_base + index
         self.positional = [base + var for _, var in positional]
         self.keyword = [base + var for _, var in keyword]
@@ -66,7 +81,19 @@ class Function:
 class Class:
     """A class: its chunk, the variables of its bases and attributes, and, once known, its resolution order."""
 
-    __slots__ = ("attrs", "base_texts", "bases", "chunk", "library", "mro", "name", "parents", "plain", "setters", "unknown")
+    __slots__ = (
+        "attrs",
+        "base_texts",
+        "bases",
+        "chunk",
+        "library",
+        "mro",
+        "name",
+        "parents",
+        "plain",
+        "setters",
+        "unknown",
+    )
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:
         index, self.name, bases, attrs, _ = fact
@@ -138,7 +165,9 @@ class Program:
         """Modules of the corpus that `module` imports with a star, the last one first."""
         known = self._stars.get(module)
         if known is None:
-            found = [self.import_target(module, level, name) for level, name, _, _ in self.facts[module].get("stars", ())]
+            found = [
+                self.import_target(module, level, name) for level, name, _, _ in self.facts[module].get("stars", ())
+            ]
             known = self._stars[module] = [m for m in reversed(found) if m is not None and m < len(self.facts)]
         return known
 

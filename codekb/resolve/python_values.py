@@ -12,8 +12,8 @@ FUNCTION (chunk, 0), CLASS (chunk, 0), INSTANCE (chunk of the class, 0), MODULE 
 object of a library, LIBRARY_OBJECT (dotted name, 0) an instance of a library's class, BOUND (function value, receiver
 value), BOX (box, 0) a list, tuple, set or dict by the place that makes it, BOX_METHOD (box value, name), GENERATOR
 (chunk of the generator function, 0), PARTIAL (partial, 0), SUPER (chunk of the class, receiver value), PROPERTY
-(function chunk, receiver value) a property to be read, STATIC and CLASS_METHOD (function value, 0), CONSTANT (value, its
-type's name).
+(function chunk, receiver value) a property to be read, STATIC and CLASS_METHOD (function value, 0), CONSTANT (value,
+its type's name).
 """
 CALLABLE = frozenset({FUNCTION, CLASS, BOUND, PARTIAL, INSTANCE, LIBRARY, BOX_METHOD, CLASS_METHOD, STATIC})
 

@@ -1,0 +1,68 @@
+"""Library functions that wrap what they are given: `property`, `staticmethod`, `type`, `object.__new__`, methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codekb.resolve.python_calls import Calls
+from codekb.resolve.python_core import RETURN_CLASS, TYPE_OF, Site
+from codekb.resolve.python_values import BOUND, CLASS, CLASS_METHOD, FUNCTION, INSTANCE, PROPERTY, STATIC
+
+
+class Wrapping(Calls):
+    """Adds descriptors and class makers to the solver."""
+
+    def given(self, site: Site, position: int, name: str = "") -> int:
+        """The variable of an argument, by position or name; -1 without one, and for constants."""
+        if 0 <= position < len(site.args) and site.args[position].__class__ is int:
+            return max(int(site.args[position]), -1)
+        return next((max(var, -1) for key, var in site.kwargs if key == name), -1) if name else -1
+
+    def _wrapping(self, site: Site, sort: int, name: str = "") -> None:
+        if site.result >= 0:
+            self.wait(self.given(site, 0, name), (RETURN_CLASS, site.result, sort))
+
+    def _property(self, site: Site) -> None:
+        self._wrapping(site, PROPERTY, "fget")
+
+    def _static(self, site: Site) -> None:
+        self._wrapping(site, STATIC)
+
+    def _class_method(self, site: Site) -> None:
+        self._wrapping(site, CLASS_METHOD)
+
+    def _bind_method(self, site: Site) -> None:
+        if site.result >= 0 and len(site.args) == 2:
+            function, receiver = self.given(site, 0), self.given(site, 1)
+            for value in self.held(function):
+                for held in self.held(receiver):
+                    if self.values.kind[value] == FUNCTION:
+                        self.add(site.result, self.values.of(BOUND, value, held))
+
+    def on_return_class(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """Wraps what arrives: a class to its instance, a function to a descriptor of the kind asked for."""
+        _, target, sort = task
+        kind, first = self.values.kind, self.values.first
+        for value in values:
+            if sort < 0 and kind[value] == CLASS:
+                self.add(target, self.values.of(INSTANCE, first[value]))
+            elif sort == PROPERTY and kind[value] == FUNCTION:
+                self.add(target, self.values.of(PROPERTY, first[value], -1))
+            elif sort in (STATIC, CLASS_METHOD) and kind[value] == FUNCTION:
+                self.add(target, self.values.of(sort, value))
+            elif sort == BOUND and kind[value] == FUNCTION:
+                for receiver in self.held(task[3] if len(task) > 3 else -1):
+                    self.add(target, self.values.of(BOUND, value, receiver))
+
+    def _new(self, site: Site) -> None:
+        if site.result >= 0:
+            self.wait(self.given(site, 0), (RETURN_CLASS, site.result, -1))
+
+    def _type(self, site: Site) -> None:
+        if len(site.args) == 1 and site.result >= 0:
+            self.wait(self.given(site, 0), (TYPE_OF, site.result))
+
+    def on_type_of(self, task: tuple[Any, ...], values: list[int]) -> None:
+        for value in values:
+            if self.values.kind[value] == INSTANCE:
+                self.add(task[1], self.values.of(CLASS, self.values.first[value]))
