@@ -26,8 +26,8 @@ def tokenize(text: str) -> list[str]:
 def count_tokens(text: str) -> int:
     """Estimated model tokens of a text: one estimator everywhere, offline.
 
-    Against OpenAI's cl100k table on 1,500 Python and 1,500 Go functions the sum is within 1 % for either language; for a
-    single function the estimate lies between 12 % below and 19 % above in nine cases of ten.
+    Against OpenAI's cl100k table on 1,500 Python and 1,500 Go functions the sum is within 1 % for either language; for
+    one function the estimate lies between 12 % below and 19 % above in nine cases of ten.
 
     >>> count_tokens("def get_user(id):\\n    return users[id]")
     12
