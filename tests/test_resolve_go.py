@@ -219,6 +219,19 @@ func (f File) Close() { f.Base.Close() }
     assert edges(found, "calls") == {("File.Close", "Base.Close")}
 
 
+def test_types_use_the_types_that_they_mention():
+    source = """package p
+type Key string
+type Item struct{ key Key; next *Item; tags map[Key][]Tag; Base }
+type Tag = Key
+type Base struct{}
+type Store interface{ Get(Key) *Item }
+var first Item
+"""
+    found = edges(go.resolve(corpus_of(p__a=source)), "uses")
+    assert found == {("Item", "Key"), ("Tag", "Key"), ("Store", "Key"), ("Store", "Item"), ("", "Item")}
+
+
 def test_functions_stored_in_fields_maps_and_channels_are_found_where_they_are_called():
     source = """package p
 type Job struct{ run func() }

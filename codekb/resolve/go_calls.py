@@ -29,7 +29,7 @@ class Calls(Literals):
         given = [self.value(a) for a in arguments]
         if called.kind == "type":
             if function[0] != "t":
-                self.sink.type_used(self.func, called.type, line)
+                self.sink.type_used(self.func.id, called.type, line)
             return Value("value", called.type, flow=given[0].flow if given else ())
         types = [v.type for v in given]
         flows: list[Flow] = [v.flow for v in given]

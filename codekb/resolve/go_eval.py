@@ -104,7 +104,7 @@ class Evaluator:
     def _other(self, tag: str, x: Any) -> Value:
         if tag == "t":
             meant = self.meaning(x[1])
-            self.sink.type_used(self.func, meant, x[2])
+            self.sink.type_used(self.func.id, meant, x[2])
             return Value("type", meant)
         if tag == "fn":
             flow: Flow = (("literal", self.func, x[1]),)
@@ -126,7 +126,7 @@ class Evaluator:
         if tag == ".()":
             inner = self.value(x[1])
             meant = self.meaning(x[2])
-            self.sink.type_used(self.func, meant, x[3])
+            self.sink.type_used(self.func.id, meant, x[3])
             return Value("value", meant, flow=inner.flow)
         return self._operation(x) if tag == "op" else UNKNOWN
 
@@ -274,7 +274,7 @@ class Evaluator:
         if x[0] in ("n", ".") and found.kind in ("funcs", "type"):
             line = x[2] if x[0] == "n" else x[3]
             if found.kind == "type":
-                self.sink.type_used(self.func, found.type, line)
+                self.sink.type_used(self.func.id, found.type, line)
             else:
                 self.sink.used(self.func, found.funcs, line, found.reason)
 

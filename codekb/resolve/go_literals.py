@@ -48,7 +48,7 @@ class Literals(Evaluator):
         """`T{...}`, or `{...}` inside another one, whose type is then `expected`."""
         t = self.meaning(x[1]) if x[1] is not None else expected
         if x[1] is not None:
-            self.sink.type_used(self.func, t, x[3])
+            self.sink.type_used(self.func.id, t, x[3])
         inner = t[1] if x[1] is None and t is not None and t[0] == "*" else t
         under = self.underlying(inner)
         if under is not None and under[0] == "struct":

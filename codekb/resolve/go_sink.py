@@ -93,15 +93,15 @@ class Sink:
                 confidence = DIRECT if i == 0 else BUILD_VARIANT
                 self.edge(source.id, target.id if not target.file.library else "", "uses", line, confidence, reason)
 
-    def type_used(self, source: Func, t: Meaning, line: int) -> None:
-        """Every named type of the corpus in a type that is mentioned."""
+    def type_used(self, source: str, t: Meaning, line: int) -> None:
+        """Every named type of the corpus in a type that the chunk with id `source` mentions."""
         stack: list[Any] = [t]
         while stack and not self.silent:
             inner = stack.pop()
             if inner is None:
                 continue
-            if inner[0] == "N" and inner[1].id:
-                self.edge(source.id, inner[1].id, "uses", line, DIRECT, "named type")
+            if inner[0] == "N" and inner[1].id and inner[1].id != source:
+                self.edge(source, inner[1].id, "uses", line, DIRECT, "named type")
             stack.extend(parts(inner))
 
     def resolution(self) -> Resolution:

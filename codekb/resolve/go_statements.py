@@ -18,7 +18,7 @@ class Body(Calls):
         skipped = record["receiver"][0] if record["receiver"] else None
         for number, (_, written, line) in enumerate(record["slots"]):
             if written is not None and number != skipped:
-                self.sink.type_used(self.func, self.func.types[number], line)
+                self.sink.type_used(self.func.id, self.func.types[number], line)
         for literal in range(-1, len(record["literals"])):
             for i, slot in enumerate(self.func.literal(literal)[1]):
                 if record["slots"][slot][0] and self.sink.flowing:
@@ -126,6 +126,6 @@ class Body(Calls):
             meant = [self.meaning(t) for t in types]
             line = self.func.record["slots"][slot][2]
             for t in meant:
-                self.sink.type_used(self.func, t, line)
+                self.sink.type_used(self.func.id, t, line)
             self.types[slot] = meant[0] if len(meant) == 1 and types != ["nil"] else over.type
             self._store(slot, None, over.flow)

@@ -1,4 +1,4 @@
-"""Edges of a Go corpus that are no calls: contains, imports, inherits (embeds, implements), overrides."""
+"""Edges of a Go corpus that are no calls: contains, imports, uses between types, inherits, overrides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def structure(world: World, selector: Selector, sink: Sink, typed: bool) -> None
     """All structural edges; those that need types only if `typed`."""
     for file in world.files:
         _imports(file, sink)
+        _variables(file, world, sink)
     _contains(world, sink)
+    for named in world.named:
+        _mentions(named, world, sink)
     if typed:
         for named in world.named:
             _embeds(named, sink)
@@ -34,6 +37,26 @@ def _imports(file: File, sink: Sink) -> None:
         for target in entry.package.files if entry.package else ():
             if not target.path.endswith("_test.go"):
                 sink.edge(file.path, target.path, "imports", entry.line, CERTAIN, "import")
+
+
+def _variables(file: File, world: World, sink: Sink) -> None:
+    """The types of package-level variables and constants."""
+    for _, written, line, _ in file.facts["vars"]:
+        if written is not None:
+            sink.type_used(file.path, world.meaning(written, file, {}), line)
+
+
+def _mentions(named: Named, world: World, sink: Sink) -> None:
+    """The types of fields and methods, or the type that another one is defined by; embedded ones are `inherits`."""
+    written = named.written
+    scope = {**named.names, **{name: ("T", name, named) for name, _ in named.tparams}}
+    found = [(written, named.line)]
+    if isinstance(written, tuple | list) and written[0] == "struct":
+        found = [(declared, line) for _, declared, embedded, line in written[1] if not embedded]
+    elif isinstance(written, tuple | list) and written[0] == "interface":
+        found = [(declared, line) for _, declared, line in written[1]]
+    for declared, line in found:
+        sink.type_used(named.id, world.meaning(declared, named.file, scope), line)
 
 
 def _contains(world: World, sink: Sink) -> None:
