@@ -48,7 +48,7 @@ class Weights:
 BY_KIND: Mapping[str, Weights] = {
     "symbol": Weights(dense=0.3),
     "sentence": Weights(dense=0.5),
-    "report": Weights(dense=0.5, first_line=0.5),
+    "report": Weights(dense=0.2, first_line=0.25),
 }
 """Chosen on the development packages (`benchmarks/tuning`)."""
 

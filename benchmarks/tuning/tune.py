@@ -202,11 +202,11 @@ def overview(base: Setting) -> dict[str, Setting]:
 def variants(base: Setting) -> dict[str, Setting]:
     """Each parameter at other values."""
     table: dict[str, Setting] = {}
-    for kind, tried in {"sentence": (0.3, 0.4, 0.6), "report": (0.1, 0.2, 0.3, 0.4), "symbol": (0.0, 0.5)}.items():
+    for kind, tried in {"sentence": (0.4, 0.6, 0.7), "report": (0.1, 0.3), "symbol": (0.0, 0.5)}.items():
         for dense in tried:
             kinds = {**base.kinds, kind: replace(base.kinds[kind], dense=dense)}
             table[f"{kind}: dense {dense}"] = replace(base, kinds=kinds)
-    for first in (0.0, 0.25, 1.0):
+    for first in (0.0, 0.5, 1.0):
         kinds = {**base.kinds, "report": replace(base.kinds["report"], first_line=first)}
         table[f"first line {first}"] = replace(base, kinds=kinds)
     for prior in PRIORS:
@@ -217,7 +217,7 @@ def variants(base: Setting) -> dict[str, Setting]:
     return table
 
 
-FACTORS = {"tests": (0.6, 1.4, 1.7), "names": (0.5, 2.0, 4.0), "files": (0.0, 2.0, 4.0), "definition": (0.5, 2.0)}
+FACTORS = {"tests": (0.7, 1.2), "names": (0.0, 0.5, 1.5, 2.0), "files": (0.0, 2.0, 4.0), "definition": (0.5, 2.0)}
 """How many times its weight a prior is tried at, where nothing and twice say too little."""
 
 

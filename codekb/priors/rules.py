@@ -115,16 +115,16 @@ def _damp(side: str) -> Rule:
 
 
 PRIORS: tuple[Prior, ...] = (
-    Prior("definition", 0.5, _definition, "defines a symbol of the question"),
+    Prior("definition", 0.25, _definition, "defines a symbol of the question"),
     Prior("scope", 0.2, _scope, "is in a class the question names"),
     Prior("frames", 0.5, _frames, "is in the stack trace"),
     Prior("paths", 0.3, _paths, "is in a file the question names"),
-    Prior("names", 0.3, _names, "its name holds the question's words"),
+    Prior("names", 0.2, _names, "its name holds the question's words"),
     Prior("places", 0.3, _places, "its path or class holds the question's words"),
-    Prior("files", 0.2, _files, "other functions of its file match"),
-    Prior("tests", 0.5, _damp("tests"), "is a test"),
-    Prior("examples", 0.4, _damp("examples"), "is an example or a tool"),
-    Prior("compat", 0.3, _damp("compat"), "is a compatibility shim"),
+    Prior("files", 0.1, _files, "other functions of its file match"),
+    Prior("tests", 0.7, _damp("tests"), "is a test"),
+    Prior("examples", 0.2, _damp("examples"), "is an example or a tool"),
+    Prior("compat", 0.15, _damp("compat"), "is a compatibility shim"),
     Prior("generated", 0.5, _damp("generated"), "is generated"),
     Prior("stubs", 0.5, _damp("stubs"), "is an overload without a body"),
 )
