@@ -23,8 +23,8 @@ def test_the_figure_tells_what_each_resolver_finds(kb):
     graphs = {level: kb.graph_by(level) for level in LEVELS}
     picture = figures.resolver_panels(graphs, CART, expected=callees(kb.graph_by("flow"), CART))
     assert "flow 2: " in picture.text
-    titles = [ax.get_title() for ax in picture.figure.axes]
-    assert titles[-1] == "flow: 2 right, 0 wrong, 0 missing"
+    titles = [ax.get_title(loc="left") for ax in picture.figure.axes]
+    assert titles[-1] == "flow\n2 right, 0 wrong, 0 missing"
     assert titles != [titles[-1]] * len(titles)
     assert picture.png()[:4] == b"\x89PNG"
 

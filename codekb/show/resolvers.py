@@ -48,7 +48,8 @@ def resolver_panels(
     figure, axes = canvas(PANEL_WIDTH * columns, ROW_HEIGHT * max(len(rows), 3) + 0.8, columns=columns)
     for ax, (name, ids) in zip(axes, found.items(), strict=False):
         _panel(ax, rows, ids, expected)
-        ax.set_title(f"{name}: {len(ids)} of {len(rows)}" if expected is None else f"{name}: {_verdict(ids, expected)}")
+        counted = f"{len(ids)} of {len(rows)}" if expected is None else _verdict(ids, expected)
+        ax.set_title(f"{name}\n{counted}", fontsize=9, loc="left")
     told = (f"{name} {len(ids)}: {said(map(short_name, ids), 8)}" for name, ids in found.items())
     return Picture(figure, f"{short_name(chunk_id)} calls, by resolver · " + " · ".join(told))
 
