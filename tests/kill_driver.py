@@ -198,13 +198,14 @@ def main(name: str, root: Path, kills: int) -> None:
         step += 1
     rng = random.Random(5)
     long = timed(scenario)
-    for _ in range(kills):
+    while counts["kills"] < kills:
         scenario.before()
         pid = child(scenario.work, None)
-        time.sleep(rng.uniform(0, 1.1 * long))
+        time.sleep(rng.uniform(0, long))
         os.kill(pid, signal.SIGKILL)
-        counts["survived"] += os.waitpid(pid, 0)[1] == 0
-        counts["kills"] += 1
+        ended_before = os.waitpid(pid, 0)[1] == 0
+        counts["survived" if ended_before else "kills"] += 1
+        long *= 0.9 if ended_before else 1.02  # the machine's speed changes: most kills should strike
         counts[scenario.look()] += 1
         scenario.work()
         assert scenario.look() == "new", "work goes on after a crash"

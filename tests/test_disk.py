@@ -524,7 +524,7 @@ def test_killed_at_any_moment_the_old_or_the_new_state_is_there(scenario, tmp_pa
     counts = json.loads(told.stdout.splitlines()[-1])
     print(scenario, counts)
     assert counts["steps"] > 10, "it was stopped at each of its system calls"
-    assert counts["old"] + counts["new"] == counts["steps"] + counts["kills"]
+    assert counts["old"] + counts["new"] == counts["steps"] + counts["kills"] + counts["survived"]
     assert counts["old"] and counts["new"]
 
 
