@@ -54,6 +54,7 @@ class CodeFacts:
         self.file: Positions = np.array([numbers[c.path] for c in functions], dtype=np.int64)
         self.side = {name: _side(functions, name) for name in _SIDE}
         self.side["stubs"] = np.array([bool({"overload"} & set(c.marks)) for c in functions], dtype=bool)
+        self.present = {name: bool(mask.any()) for name, mask in self.side.items()}
         self.name_share = Coverage(functions, lambda c: c.name)
         self.path_share = Coverage(functions, lambda c: c.path.rpartition(".")[0] + " " + " ".join(_scope(c)))
 

@@ -41,6 +41,8 @@ class Prior:
 
 
 def _definition(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
+    if not profile.symbols:
+        return scores
     gain = np.zeros(len(scores))
     for symbol, sure in profile.symbols.items():
         exact, loose = facts.named(symbol)
@@ -52,6 +54,8 @@ def _definition(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: 
 
 def _scope(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
     """A class that the question names lifts its methods, in proportion to what they scored."""
+    if not profile.symbols:
+        return scores
     gain = np.zeros(len(scores))
     for symbol, sure in profile.symbols.items():
         for part in symbol.lower().split("."):
@@ -61,6 +65,8 @@ def _scope(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float
 
 
 def _frames(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
+    if not profile.frames:
+        return scores
     gain = np.zeros(len(scores))
     known = sorted(
         (depth, at, found)
@@ -74,6 +80,8 @@ def _frames(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: floa
 
 
 def _paths(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
+    if not profile.paths:
+        return scores
     gain = np.zeros(len(scores))
     for path in profile.paths:
         gain[facts.in_file(path)] = 1.0
@@ -101,7 +109,7 @@ def _places(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: floa
 def _files(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
     """Good functions of one file support each other: each file's best scores are summed up."""
     count = min(AGREEING, len(scores))
-    best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=np.int64)
+    best = np.argpartition(scores, len(scores) - count)[len(scores) - count :] if count else facts.file[:0]
     votes = np.bincount(facts.file[best], scores[best] ** 2, minlength=len(facts.files))
     high = float(votes.max()) if votes.size else 0.0
     return scores * (1 + weight * np.sqrt(votes / high))[facts.file] if high > 0 else scores
@@ -109,7 +117,9 @@ def _files(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float
 
 def _damp(side: str) -> Rule:
     def rule(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
-        return scores if side in profile.asks else np.where(facts.side[side], scores * (1 - weight), scores)
+        if side in profile.asks or not facts.present[side]:
+            return scores
+        return np.where(facts.side[side], scores * (1 - weight), scores)
 
     return rule
 
