@@ -29,7 +29,7 @@ from codekb.questions_git import _unfit, _unfit_answers, changed_functions, clea
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
 OUT = DATA / "ablation"
-DOCSTRINGS = 300
+DOCSTRINGS = 250
 """Questions sampled from networkx's docstrings, with seed 0."""
 
 WINDOW = 400
