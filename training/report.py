@@ -1,6 +1,6 @@
 """The held-out report: docstring → function on packages that nothing was chosen on, with intervals.
 
-    python report.py --work DIR [--packages held|development] [--without minilm,wordllama]
+    python report.py --work DIR [--language python|go] [--packages held|development] [--without minilm,wordllama]
 
 Package files must lie in DIR/excl and DIR/exclgo (collect.py puts them there). Prints Markdown tables.
 """
@@ -109,7 +109,7 @@ def encoders(without: Sequence[str], cache: Path) -> dict[str, tuple[Encode, Enc
         import wordllama
         from wordllama import WordLlama
 
-        lama = WordLlama.load(weights_dir=Path(wordllama.__file__).parent / "weights", disable_download=True)
+        lama = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
         both = kept(lambda texts: _unit(lama.embed(list(texts))), "wordllama", cache)
         found["wordllama"] = (both, both)
     return found
@@ -165,11 +165,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--packages", choices=("held", "development"), default="held")
-    parser.add_argument("--without", default="")
+    parser.add_argument("--language", choices=("python", "go"), default="python")
+    parser.add_argument("--without", default="", help="of minilm, wordllama, joined by commas")
     options = parser.parse_args()
     models = encoders(options.without.split(","), options.work / "vectors")
     ranked: dict[bool, dict[str, dict[str, np.ndarray]]] = {True: {}, False: {}}
-    names = HELD_OUT if options.packages == "held" else DEVELOPMENT
+    listed = HELD_OUT if options.packages == "held" else DEVELOPMENT
+    names = [name for name in listed if name.startswith("golang") == (options.language == "go")]
     for name in names:
         functions = list(package_functions(find([options.work / "excl", options.work / "exclgo"], name)))
         task = docstring_task(name, functions, limit=MAX_QUESTIONS)
@@ -182,12 +184,8 @@ def main() -> None:
             }
         print(f"{name}: {len(task.texts)} functions, {len(task.queries)} questions", file=sys.stderr, flush=True)
     print(f"Model: {StaticEncoder().name}\n")
-    for language, chosen in (
-        ("Python", [n for n in names if not n.startswith("golang")]),
-        ("Go", [n for n in names if n.startswith("golang")]),
-    ):
-        for documented, pool in ((True, "documented functions"), (False, "all functions")):
-            print(f"\n{language}, among {pool}\n\n{table(ranked[documented], chosen)}")
+    for documented, pool in ((True, "documented functions"), (False, "all functions")):
+        print(f"\n{options.language.title()}, among {pool}\n\n{table(ranked[documented], names)}")
 
 
 if __name__ == "__main__":

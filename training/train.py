@@ -1,6 +1,6 @@
 """Pairs → weights: in-batch contrastive training of the piece table, then int8. torch only here.
 
-python train.py --work DIR [--epochs 3] [--out ../codekb/encoders/static.bin]
+python train.py --work DIR --out FILE [--epochs 2] …   every field of Settings is an option
 """
 
 from __future__ import annotations
@@ -27,23 +27,21 @@ FIELDS = 4
 class Settings:
     """Everything that a run depends on; written into the weight file."""
 
-    known: int = 24_000
+    known: int = 28_000
     buckets: int = 4_096
     known_pairs: int = 12_000
     dimension: int = 256
     batch: int = 768
-    epochs: float = 3
+    epochs: float = 2.0
     rate: float = 0.004
     weight_rate: float = 0.01
     query_dropout: float = 0.2
     document_dropout: float = 0.3
     name_dropout: float = 0.1
     same_package: float = 0.7
-    styles: str = "doc"
-    style_share: float = 1.0
+    styles: str = ",".join(STYLES)
+    style_share: float = 0.5
     seed: int = 1
-    mix: bool = False
-    mix_rate: float = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +69,6 @@ class Table(nn.Module):
         fields = torch.tensor([1.5, 0.5, 0.6, 0.6])[:, None]
         self.field_weight = nn.Parameter(fields * idf)
         self.scale = nn.Parameter(torch.tensor(20.0).log())
-        unit = torch.eye(settings.dimension)
-        self.query_mix = nn.Parameter(unit.clone(), requires_grad=settings.mix)
-        self.field_mix = nn.Parameter(unit.repeat(FIELDS, 1, 1), requires_grad=settings.mix)
 
     def bag(self, rows: torch.Tensor, offsets: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         return functional.embedding_bag(rows, self.vectors, offsets, mode="sum", per_sample_weights=values, sparse=True)
@@ -82,14 +77,13 @@ class Table(nn.Module):
         """Unit vectors of questions."""
         values = batch.values * self.query_weight[batch.rows]
         summed = self.bag(batch.rows, torch.searchsorted(batch.owner, torch.arange(batch.items)), values)
-        return functional.normalize(summed @ self.query_mix, dim=1)
+        return functional.normalize(summed, dim=1)
 
     def documents(self, batch: Ragged) -> torch.Tensor:
-        """Unit vectors of documents: each field's sum through the field's matrix."""
+        """Unit vectors of documents."""
         values = batch.values * self.field_weight[batch.field, batch.rows]
-        slots = torch.searchsorted(batch.owner * FIELDS + batch.field, torch.arange(batch.items * FIELDS))
-        summed = self.bag(batch.rows, slots, values).view(batch.items, FIELDS, -1)
-        return functional.normalize(torch.einsum("nfd,fde->ne", summed, self.field_mix), dim=1)
+        summed = self.bag(batch.rows, torch.searchsorted(batch.owner, torch.arange(batch.items)), values)
+        return functional.normalize(summed, dim=1)
 
 
 def gather(flat: Flat, index: np.ndarray, keep: np.ndarray | None) -> Ragged:
@@ -127,7 +121,6 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
     table = Table(settings, frequency)
     sparse = torch.optim.SparseAdam([table.vectors], lr=settings.rate)
     dense = torch.optim.Adam([table.query_weight, table.field_weight, table.scale], lr=settings.weight_rate)
-    mixing = torch.optim.Adam([table.query_mix, table.field_mix], lr=settings.mix_rate)
     wanted = np.isin(pairs.style, [STYLES.index(s) for s in settings.styles.split(",")])
     keep_query = np.array([1 - settings.query_dropout])
     drop = settings.document_dropout
@@ -144,11 +137,7 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
             if step >= total:
                 break
             rate = max(0.05, 1 - step / max(1, total))
-            for optimiser, start in (
-                (sparse, settings.rate),
-                (dense, settings.weight_rate),
-                (mixing, settings.mix_rate),
-            ):
+            for optimiser, start in ((sparse, settings.rate), (dense, settings.weight_rate)):
                 optimiser.param_groups[0]["lr"] = start * rate
                 optimiser.zero_grad()
             queries = table.queries(gather(pairs.query, index, keep_query))
@@ -160,7 +149,7 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
             target = torch.arange(len(index))
             loss = functional.cross_entropy(scores, target) + 0.3 * functional.cross_entropy(scores.T, target)
             loss.backward()
-            for optimiser in (sparse, dense, mixing):
+            for optimiser in (sparse, dense):
                 optimiser.step()
             losses.append(loss.item())
             step += 1
