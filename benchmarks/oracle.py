@@ -1,12 +1,13 @@
 """An independent oracle for the Python call graph on real code: jedi's answers, verdicts read by people, scores.
 
-    python benchmarks/oracle.py sample FOLDER PACKAGE…    draw call sites, ask jedi, write data/oracle/python.json
+    python benchmarks/oracle.py sample FOLDER PACKAGE…    draw call sites, ask jedi, write data/oracle/NAME.json
     python benchmarks/oracle.py sheet FOLDER              print the sites where jedi and codekb differ, to be read
     python benchmarks/oracle.py judge FOLDER SHEET        enter the verdicts of a sheet
     python benchmarks/oracle.py table FOLDER              precision, recall and calibration against the verdicts
 
-FOLDER holds the packages (a site-packages folder). `sample` and `sheet` need jedi (it comes with ipython). The data
-holds ids, lines and verdicts, no code. A site is one line of one function with at least one plain call; its truth is
+`--data NAME` chooses the file (default: python; unseen: packages that nothing was improved on). FOLDER holds the
+packages (a site-packages folder). `sample` and `sheet` need jedi (it comes with ipython). The data holds ids, lines
+and verdicts, no code. A site is one line of one function with at least one plain call; its truth is
 the set of corpus functions and classes that line calls. Where jedi and codekb give the same set, it is taken as right.
 """
 
@@ -27,7 +28,7 @@ from typing import Any
 import codekb
 from codekb.graph_oracle import LEVELS, calibration_table, load_oracle, oracle_table, package_scores
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "oracle" / "python.json"
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "oracle"
 SITES_PER_PACKAGE = 40
 SEED = 20
 MOST_BASES = 10
@@ -178,7 +179,7 @@ def version_of(folder: Path, package: str) -> str:
     return "unknown"
 
 
-def sample(folder: Path, packages: list[str]) -> None:
+def sample(path: Path, folder: Path, packages: list[str]) -> None:
     """Draw sites of each package by a seed and ask jedi; verdicts that are in the data for a drawn site stay."""
     data: dict[str, Any] = {"seed": SEED, "packages": {}, "sites": []}
     for package in packages:
@@ -193,14 +194,14 @@ def sample(folder: Path, packages: list[str]) -> None:
             answer = oracle.targets(owner.partition("::")[0], calls)
             data["sites"].append({"package": package, "source": owner, "line": line, "names": names, "jedi": answer})
         print(f"{package}: {len(drawn)} of {len(everything)} sites", file=sys.stderr)
-    save(data)
+    save(path, data)
 
 
-def save(data: dict[str, Any]) -> None:
+def save(path: Path, data: dict[str, Any]) -> None:
     """Write the data, one site a line."""
     head = {k: v for k, v in data.items() if k != "sites"}
     sites = ",\n".join(json.dumps(s, ensure_ascii=False) for s in data["sites"])
-    DATA.write_text(json.dumps(head, indent=1)[:-2] + ',\n "sites": [\n' + sites + "\n]}\n", encoding="utf-8")
+    path.write_text(json.dumps(head, indent=1)[:-2] + ',\n "sites": [\n' + sites + "\n]}\n", encoding="utf-8")
 
 
 def answers(folder: Path, data: dict[str, Any], level: str) -> list[dict[str, float]]:
@@ -220,9 +221,9 @@ def in_sight(site: dict[str, Any], corpus_names: set[str]) -> bool:
     return any(n in corpus_names or not hasattr(builtins, n) for n in site["names"])
 
 
-def sheet(folder: Path) -> None:
+def sheet(path: Path, folder: Path) -> None:
     """Print every site without a verdict where jedi and codekb differ, or both are silent and may miss something."""
-    data = json.loads(DATA.read_text(encoding="utf-8"))
+    data = json.loads(path.read_text(encoding="utf-8"))
     corpora = {p: codekb.parse_repo(folder / p) for p in data["packages"]}
     names = {p: {c.name for c in corpus if c.kind != "module"} for p, corpus in corpora.items()}
     found = answers(folder, data, LEVELS[-1])
@@ -235,32 +236,32 @@ def sheet(folder: Path) -> None:
         text = (folder / site["package"] / site["source"].partition("::")[0]).read_text(encoding="utf-8").splitlines()
         print(f"\n{number}: {site['package']} {site['source']}:{site['line']}\n    {text[site['line'] - 1].strip()}")
         print(f"  codekb { ({t: round(c, 2) for t, c in answer.items()}) }\n  jedi   {site['jedi']}")
-    save(data)
+    save(path, data)
 
 
-def judge(path: Path) -> None:
+def judge(path: Path, verdicts: Path) -> None:
     """Enter verdicts: lines `number: id, id`, the ids that the line calls (none: no corpus function).
 
     An id with a question mark counts neither way: a declared target that never runs, or one that only users reach.
     """
-    data = json.loads(DATA.read_text(encoding="utf-8"))
-    for line in filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    for line in filter(None, map(str.strip, verdicts.read_text(encoding="utf-8").splitlines())):
         number, _, ids = line.partition(":")
         site = data["sites"][int(number)]
         named = sorted(t.strip() for t in ids.split(",") if t.strip())
         site["truth"], site["how"] = [t for t in named if not t.endswith("?")], "read"
         if may := [t[:-1] for t in named if t.endswith("?")]:
             site["may"] = may
-    save(data)
+    save(path, data)
 
 
-def table(folder: Path) -> None:
+def table(path: Path, folder: Path) -> None:
     """Record codekb's answers in the data, and print how they compare with the verdicts."""
-    data = load_oracle(DATA)
+    data = load_oracle(path)
     for level in LEVELS:
         for found, site in zip(answers(folder, data, level), data["sites"], strict=True):
             site.setdefault("codekb", {})[level] = found
-    save(data)
+    save(path, data)
     print(oracle_table(data), calibration_table(data), sep="\n\n", end="\n\n")
     for package, precision, recall, edges in package_scores(data):
         print(f"{package:16} {precision:.3f} {recall:.3f} {edges}")
@@ -272,16 +273,17 @@ def main() -> None:
     parser.add_argument("step", choices=("sample", "sheet", "judge", "table"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("rest", nargs="*")
+    parser.add_argument("--data", default="python", help="the file in data/oracle, without its ending")
     options = parser.parse_args()
-    folder = options.folder.resolve()
+    folder, path = options.folder.resolve(), FOLDER / f"{options.data}.json"
     if options.step == "sample":
-        sample(folder, options.rest)
+        sample(path, folder, options.rest)
     elif options.step == "sheet":
-        sheet(folder)
+        sheet(path, folder)
     elif options.step == "judge":
-        judge(Path(options.rest[0]))
+        judge(path, Path(options.rest[0]))
     else:
-        table(folder)
+        table(path, folder)
 
 
 if __name__ == "__main__":
