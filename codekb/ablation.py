@@ -35,6 +35,9 @@ DEPTH = 50
 BESIDE = 10
 """After so many hits of the search the arm `related beside` goes on with graph neighbours."""
 
+SCORED = 200
+"""Hits whose search scores the related code is ordered by, as deep as `KnowledgeBase.search` keeps them."""
+
 CALLS_ONLY = Limits(hops=2, relations=("calls",), direction="both", kinds=("function",))
 FUNCTIONS = replace(TYPED, kinds=("function",))
 """The typed walk, returning functions only: what questions ask for, so that every arm hands over the same kind."""
@@ -81,8 +84,9 @@ def arms(kb: KnowledgeBase) -> dict[str, Arm]:
         return reserve(found, expand(graph, found[:BESIDE], FUNCTIONS, weights=plain))
 
     def beside(query: str) -> Ranking:
-        first = base(query)[:BESIDE]
-        return Ranking([*first, *related(graph, first, DEPTH, limits=FUNCTIONS)], query=query)
+        deep = kb.search(query, SCORED, graph=None)
+        first = deep[:BESIDE]
+        return Ranking([*first, *related(graph, first, DEPTH, limits=FUNCTIONS, scores=deep)], query=query)
 
     def mixed(query: str, text: str, words: str) -> Ranking:
         dense, keyword = kb.vectors(text).scores, kb.keyword(words).scores

@@ -26,6 +26,8 @@ TYPED = Limits(hops=2, relations=RELATIONS, direction="both", max_in_degree=30, 
 
 ONE_HOP_SEEDS = 3
 RELATED_SEEDS = 10
+RELATED_SHARE = 0.5
+"""What the strength of a walk counts beside a search score in the list of related code."""
 
 WEIGHTS: Mapping[str, float] = {
     "inherits": 1.0,
@@ -210,13 +212,17 @@ def related(
     limits: Limits = TYPED,
     weights: Mapping[str, float] | None = None,
     seeds: int = RELATED_SEEDS,
+    scores: HitSource | Mapping[str, float] | None = None,
 ) -> Ranking:
     """Graph neighbours beside a ranking: what the typed walk from its first hits reaches and the ranking does not hold.
 
-    At most `k` hits, strongest first, each with its way in `via`; the ranking itself is left as it is.
+    At most `k` hits, each with its way in `via`; the ranking itself is left as it is. They stand by strength of the
+    walk, or, with the `scores` of the search, by search score + `RELATED_SHARE` × strength.
     """
     there = {hit.chunk.id for hit in ranking}
     known = [hit for hit in ranking[:seeds] if hit.chunk.id in graph]
     weights = edge_weights(ranking.query) if weights is None else weights
     found = [h for h in expand(graph, known, limits, weights=weights) if h.via and h.chunk.id not in there]
-    return Ranking(found[:k], query=ranking.query, title="related")
+    if scores is not None:
+        found = [_with_evidence(rescored(h.chunk, scores), h, RELATED_SHARE) for h in found]
+    return Ranking(_ranked(found, ranking, "related").hits[:k], query=ranking.query, title="related")

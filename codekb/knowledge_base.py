@@ -216,7 +216,7 @@ class KnowledgeBase:
 
         found = _first(answer, k) if graph is None else self._expanded(answer, graph, k, inside)
         found = Ranking(found.hits, query=query, title=method if graph is None else "expanded")
-        return Ranking(found.hits, query=query, title=found.title, related=self._related(found, related))
+        return Ranking(found.hits, query=query, title=found.title, related=self._related(found, answer, related))
 
     @staticmethod
     def _options(fusion: str | None, priors: bool | Collection[str]) -> Options:
@@ -263,8 +263,8 @@ class KnowledgeBase:
             raise ValueError(f"no graph walk {graph!r}; there are {', '.join(GRAPHS)}, or give Limits(...)")
         return Ranking([hit for hit in found if inside(hit)][:k])
 
-    def _related(self, ranking: Ranking, count: int) -> Ranking | None:
-        return related_hits(self.graph, ranking, count) if count else None
+    def _related(self, ranking: Ranking, answer: Ranking | Scored, count: int) -> Ranking | None:
+        return related_hits(self.graph, ranking, count, scores=answer) if count else None
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({self.corpus!r}, encoder={self.encoder.name!r})"

@@ -141,6 +141,15 @@ def test_related_stands_beside_the_ranking() -> None:
     assert related(nx.MultiDiGraph(), ranking).ids == []
 
 
+def test_a_search_score_counts_beside_the_strength_of_the_walk() -> None:
+    graph, ranking = line_graph()
+    plain = related(graph, ranking[:1], k=5)
+    lifted = related(graph, ranking[:1], k=5, scores={plain.ids[-1]: 5.0})
+    assert lifted.ids[0] == plain.ids[-1]
+    assert set(lifted[0].parts) == {"similarity", "graph"}
+    assert math.isclose(lifted[0].score, sum(lifted[0].parts.values()))
+
+
 CHUNKS = [chunk(f"p{i % 3}.py::n{i:02}") for i in range(30)]
 EDGES = st.lists(st.tuples(st.sampled_from(CHUNKS), st.sampled_from(CHUNKS), st.sampled_from(RELATIONS)), max_size=60)
 SCORES = st.lists(st.floats(0, 1), min_size=30, max_size=30)
