@@ -3,9 +3,10 @@
 python benchmarks/call_graph.py [FOLDER] [--copies 1 2 4] [--tools VENV ...]
 
 FOLDER is a Python source tree (default: the installed networkx). Every resolver runs on the same corpus; "× ast" is its
-time divided by that of Python's own `ast.parse` over the same files in the same run, both in CPU seconds of one process.
-`--copies` repeats the tree in folders of their own, to show growth. `--tools` names virtual environments of their own that hold
-`pycg`, `jarviscg` or `pyan3`; each runs once over the files, with a time limit. The machine is noisy: trust ratios.
+time divided by that of Python's own `ast.parse` over the same files in the same run, both in CPU seconds of one
+process. `--copies` repeats the tree in folders of their own, to show growth. `--tools` names virtual environments of
+their own that hold `pycg`, `jarviscg` or `pyan3`; each runs once over the files, with a time limit. The machine is
+noisy: trust ratios.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ def other_tools(folder: Path, venvs: list[str]) -> list[list[object]]:
             programs = Path(venv).resolve() / "bin"
             output = Path(scratch) / "graph.json"
             options = ["--package", folder.name, *files, "-o", str(output)]
-            if list(programs.parent.glob("lib/*/site-packages/PyCG")):  # 0.0.8 comes without a program
-                rows.append(run_tool("pycg", [str(programs / "python"), "-m", "PyCG", *options], folder, output))
+            if list(programs.parent.glob("lib/*/site-packages/pycg")):  # 0.0.8 installs itself as PyCG and cannot start
+                rows.append(run_tool("pycg", [str(programs / "python"), "-m", "pycg", *options], folder, output))
                 output.unlink(missing_ok=True)
             if (programs / "jarviscg").exists():
                 rows.append(run_tool("jarviscg", [str(programs / "jarviscg"), *options], folder, output))
@@ -148,7 +149,8 @@ def main() -> None:
     columns = ["lines", "resolver", "calls", "CPU s", "× ast", "edges/s", "peak MB"]
     print(Table(columns, rows, caption=f"Call graph of {Path(given.folder).name}"))
     if given.tools:
-        print(Table(["tool", "edges", "s", "remark"], other_tools(Path(given.folder), given.tools), caption="Other tools"))
+        rows = other_tools(Path(given.folder), given.tools)
+        print(Table(["tool", "edges", "s", "remark"], rows, caption="Other tools"))
 
 
 if __name__ == "__main__":

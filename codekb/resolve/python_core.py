@@ -119,9 +119,17 @@ class Core:
             new = [value for value in values if value not in known]
             if not new:
                 return
-        if len(known) + len(new) > MAX_VALUES or not self.box_values.isdisjoint(new):
-            for value in new:
-                self.add(var, value)
+        if not self.box_values.isdisjoint(new):
+            if self.boxes_held.get(var, 0) < MAX_BOXES:
+                for value in new:
+                    self.add(var, value)
+                return
+            new = [value for value in new if value not in self.box_values]
+        room = MAX_VALUES - len(known)
+        if len(new) > room:
+            self.full.add(var)
+            new = new[:room]
+        if not new:
             return
         known.update(new)
         waiting = self.pending[var]
