@@ -47,8 +47,8 @@ class Weights:
 
 BY_KIND: Mapping[str, Weights] = {
     "symbol": Weights(dense=0.3),
-    "sentence": Weights(dense=0.5),
-    "report": Weights(dense=0.2, first_line=0.25),
+    "sentence": Weights(dense=0.6),
+    "report": Weights(dense=0.2, first_line=0.5),
 }
 """Chosen on the development packages (`benchmarks/tuning`)."""
 

@@ -193,9 +193,9 @@ def overview(base: Setting) -> dict[str, Setting]:
         "without first line": replace(base, first_line=False),
     }
     for name in NAMES:
-        table[f"only {name}"] = replace(base, use=[name])
-    for name in NAMES:
         table[f"without {name}"] = replace(base, use=[n for n in NAMES if n != name])
+    for name in NAMES:
+        table[f"only {name}"] = replace(base, use=[name])
     return table
 
 
@@ -263,20 +263,24 @@ def main(arguments: list[str]) -> None:
         chosen = {"default": base} | variants(base)
     if "--keyword" in arguments:
         chosen = {"default": base} | keyword_variants(base)
+    target = Path(plain[1]) if len(plain) > 1 else Path(__file__).with_name("results.json")
     for name, setting in chosen.items():
         results[name] = evaluate(sets, setting)
         print(line(name, results[name]), flush=True)
-    if not {"--sweep", "--keyword"} & set(arguments):
-        target = Path(plain[1]) if len(plain) > 1 else Path(__file__).with_name("results.json")
-        kept = {name: {g: [round(x, 4) for x in v] for g, v in r.items()} for name, r in results.items()}
-        data = {
-            "encoder": sets[0].vectors.encoder.name,
-            "sets": len(sets),
-            "questions": counted,
-            "columns": ["MRR@10", "Recall@10", "NDCG@10"],
-            "results": kept,
-        }
-        target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        if chosen.keys() == overview(base).keys():
+            keep(target, sets, results)
+
+
+def keep(target: Path, sets: list[Set], results: Mapping[str, Mapping[str, list[float]]]) -> None:
+    """Writes the figures so far, so that a run that is cut short leaves what it measured."""
+    data = {
+        "encoder": sets[0].vectors.encoder.name,
+        "sets": len(sets),
+        "questions": sum(len(s.questions) for s in sets),
+        "columns": ["MRR@10", "Recall@10", "NDCG@10"],
+        "results": {n: {g: [round(x, 4) for x in v] for g, v in r.items()} for n, r in results.items()},
+    }
+    target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

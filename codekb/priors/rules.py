@@ -126,19 +126,20 @@ def _damp(side: str) -> Rule:
 
 PRIORS: tuple[Prior, ...] = (
     Prior("definition", 0.25, _definition, "defines a symbol of the question"),
-    Prior("scope", 0.2, _scope, "is in a class the question names"),
+    Prior("scope", 0.1, _scope, "is in a class the question names"),
     Prior("frames", 0.5, _frames, "is in the stack trace"),
     Prior("paths", 0.3, _paths, "is in a file the question names"),
     Prior("names", 0.2, _names, "its name holds the question's words"),
-    Prior("places", 0.3, _places, "its path or class holds the question's words"),
+    Prior("places", 0.15, _places, "its path or class holds the question's words"),
     Prior("files", 0.1, _files, "other functions of its file match"),
     Prior("tests", 0.7, _damp("tests"), "is a test"),
-    Prior("examples", 0.2, _damp("examples"), "is an example or a tool"),
+    Prior("examples", 0.15, _damp("examples"), "is an example or a tool"),
     Prior("compat", 0.15, _damp("compat"), "is a compatibility shim"),
     Prior("generated", 0.5, _damp("generated"), "is generated"),
     Prior("stubs", 0.5, _damp("stubs"), "is an overload without a body"),
 )
-"""In the order they apply; the weights were chosen on the development packages (`benchmarks/tuning`)."""
+"""In the order they apply; the weights were chosen on the development packages (`benchmarks/tuning`), but for
+`frames`: no question there holds a stack trace, so its weight is a judgement."""
 
 NAMES = tuple(prior.name for prior in PRIORS)
 
