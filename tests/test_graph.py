@@ -17,7 +17,8 @@ def corpus_of(**files: str) -> Corpus:
 
 
 SMALL = {
-    "main": "import os\nfrom util import helper\ndef run():\n    helper()\n    helper()\n    os.getcwd()\n    nowhere()\nrun()\n",
+    "main": "import os\nfrom util import helper\n"
+    "def run():\n    helper()\n    helper()\n    os.getcwd()\n    nowhere()\nrun()\n",
     "util": "def helper():\n    return helper()\n",
 }
 

@@ -41,7 +41,8 @@ def chunks(source: str, path: str = "a/b.py"):
 
 def test_ids_follow_the_contract():
     assert list(chunks(SOURCE)) == [
-        "", "A", "<lambda1>", "A.<lambda1>", "A.<lambda1>.<lambda1>", "A.p", "A.p#2", "A.p.inner", "A.later", "f", "f#2",
+        "", "A", "<lambda1>", "A.<lambda1>", "A.<lambda1>.<lambda1>", "A.p", "A.p#2", "A.p.inner", "A.later",
+        "f", "f#2",
     ]  # fmt: skip
 
 
@@ -71,7 +72,10 @@ def test_marks_say_what_a_function_is():
 
 
 def test_references_stand_as_written_at_the_chunk_that_makes_them():
-    found = chunks("import os.path as p\nclass A(B): x = make()\ndef f(s, d=default()):\n    s.store.get(1)\n    g[0]()\n")
+    found = chunks(
+        "import os.path as p\nclass A(B): x = make()\n"
+        "def f(s, d=default()):\n    s.store.get(1)\n    g[0]()\n"
+    )
     assert [(r.name, r.line) for r in found["f"].references if r.kind == "call"] == [("s.store.get", 4), ("g[]", 5)]
     assert [r.name for r in found[""].references if r.kind == "call"] == ["make", "default"]
     assert [r.name for r in found[""].references if r.kind == "import"] == ["os.path"]
@@ -112,10 +116,12 @@ def nested(depth: int) -> str:
 @pytest.mark.parametrize(
     "source",
     [
-        "", "\ufeff", "\0\0", "(" * 200 + ")" * 200, "(" * 5000 + ")" * 5000, nested(200), "x=" + "+".join(["1"] * 9000),
+        "", "\ufeff", "\0\0", "(" * 200 + ")" * 200, "(" * 5000 + ")" * 5000, nested(200),
+        "x=" + "+".join(["1"] * 9000),
         "a" + ".b()" * 3000, "\ud800", "def f():\r\n\tpass\r\n", 'x = """', "-" * 9000 + "1", "lambda:" * 900 + "1",
         "\x0c\ndef f(): pass", "if 1:\n" * 3, "@property", "x = '\\d'", "def f(x: tuple[()]): pass", "x: list[] = 1",
-        "async def f():\n    [y async for y in z]", "try:\n    pass\nexcept* E:\n    pass", "match x:\n    case [a, *b]: a()",
+        "async def f():\n    [y async for y in z]", "try:\n    pass\nexcept* E:\n    pass",
+        "match x:\n    case [a, *b]: a()",
     ],
 )  # fmt: skip
 def test_no_text_raises(source):
@@ -130,7 +136,11 @@ def test_two_hundred_nested_functions_are_all_found():
 
 PIECES = st.lists(
     st.sampled_from(
-        ["def f(a, *b, c=1, **d):", "    return a", "class C(B):", "    x = 1", "if x:", "else:", "try:", "except E as e:", "for i in y:", "    i()", "lambda: 0", "@d", "x = [f, g]", "a, *b = c", "del x", "import a.b", "from . import *", "yield x", "with a as b:", "'", "(", "\t", "global x", "x += 1"]
+        [
+            "def f(a, *b, c=1, **d):", "    return a", "class C(B):", "    x = 1", "if x:", "else:", "try:",
+            "except E as e:", "for i in y:", "    i()", "lambda: 0", "@d", "x = [f, g]", "a, *b = c", "del x",
+            "import a.b", "from . import *", "yield x", "with a as b:", "'", "(", "\t", "global x", "x += 1",
+        ]
     ),
     max_size=12,
 )  # fmt: skip

@@ -47,7 +47,8 @@ def test_an_absolute_import_finds_its_source_root(importer, name, expected):
 
 def test_a_root_that_is_a_package_knows_its_own_name(tmp_path):
     root = tmp_path / "shop"
-    corpus = project(root, {"__init__.py": "", "a.py": "def f(): pass\n", "b.py": "from shop.a import f\nimport shop.a\nf()\nshop.a.f()\n"})
+    caller = "from shop.a import f\nimport shop.a\nf()\nshop.a.f()\n"
+    corpus = project(root, {"__init__.py": "", "a.py": "def f(): pass\n", "b.py": caller})
     edge = build_graph(corpus, "import").edges["b.py", "a.py::f", "calls"]
     assert edge["lines"] == [3, 4]
 
@@ -70,7 +71,8 @@ def test_more_possible_targets_are_less_sure(tmp_path):
 
 
 def test_a_later_assignment_replaces_and_branches_join(tmp_path):
-    source = "def a(): pass\ndef b(): pass\nx = a\nx()\nx = b\ndef f():\n    x()\nif input():\n    y = a\nelse:\n    y = b\ny()\n"
+    source = "def a(): pass\ndef b(): pass\nx = a\nx()\nx = b\ndef f():\n    x()\n"
+    source += "if input():\n    y = a\nelse:\n    y = b\ny()\n"
     found = edges(build_graph(project(tmp_path, {"m.py": source})))
     assert {t for s, t in found if s == "m.py::f"} == {"m.py::b"}
     assert {t for s, t in found if s == "m.py"} == {"m.py::a", "m.py::b"}
