@@ -1,4 +1,4 @@
-"""Encoders: the embedded default, MiniLM, several fused. OpenAI-compatible ones and the cache have their own modules."""
+"""Encoders: the embedded default, MiniLM, several fused. OpenAI-compatible ones and the cache are modules apart."""
 
 from codekb.encoders.base import Encoder, Vectors
 from codekb.encoders.fused import FusedEncoder

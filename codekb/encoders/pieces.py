@@ -88,8 +88,8 @@ def stem(word: str) -> str:
 def parts(word: str) -> list[str]:
     """The stemmed parts of an identifier or a word, in order.
 
-    >>> parts("parseHTTPHeaders"), parts("get_user_ids2")
-    (['pars', 'http', 'header'], ['get', 'user', 'id', '2'])
+    >>> parts("parseHTTPHeaders"), parts("get_user_names2")
+    (['pars', 'http', 'header'], ['get', 'user', 'nam', '2'])
     """
     return [stem(part.lower()) for part in _PARTS.findall(word[:MAX_WORD])]
 
