@@ -55,6 +55,12 @@ def test_fields_of_a_go_method_with_its_comment_and_no_header() -> None:
     assert "return s.m[k]" in found.body
 
 
+def test_a_go_block_comment_before_the_function_is_documentation() -> None:
+    found = fields("File: a.go | Package: . | Function: Run\n\n/*\nRun starts it.\n*/\nfunc Run() {}")
+    assert "starts" in found.doc and "starts" not in found.body
+    assert "func Run" in found.body
+
+
 def test_fields_of_an_enriched_go_method_take_the_receiver_as_place() -> None:
     found = fields("File: c/store.go | Package: c | Function: (*Store) Set\n\nfunc (s *Store) Set() {}")
     assert (found.name, found.place) == ("Set", "c/store.go (*Store)")

@@ -48,7 +48,7 @@ def fields(text: str) -> Fields:
     if definition is None:
         return Fields(name, place, "", text[start:])
     lead = text[start : definition.start()]
-    doc, body = (lead, "") if "#" in lead or "//" in lead else ("", lead)
+    doc, body = (lead, "") if any(mark in lead for mark in _COMMENTS) else ("", lead)
     docstring = _DOCSTRING.search(text, definition.end())
     if docstring is None or text.count("\n", definition.end(), docstring.start()) > _SIGNATURE_LINES:
         return Fields(name or definition.group(1), place, doc, body + text[definition.start() :])
@@ -57,6 +57,7 @@ def fields(text: str) -> Fields:
     return Fields(name or definition.group(1), place, doc, body)
 
 
+_COMMENTS = ("#", "//", "/*")
 _SIGNATURE_LINES = 12
 """A docstring further below the `def` belongs to a nested function."""
 
