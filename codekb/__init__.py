@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codekb.graph_text import structure
     from codekb.knowledge_base import KnowledgeBase
     from codekb.lexical import KeywordIndex
+    from codekb.limits import Limits
     from codekb.packing import pack
     from codekb.parsing.locate import locate
     from codekb.parsing.repo import parse_repo
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from codekb.table import Table
     from codekb.text import body, count_tokens, enrich, tokenize
     from codekb.vectors import VectorIndex, steer
-    from codekb.limits import Limits
 
 _HOME = {
     "Chunk": "chunks",

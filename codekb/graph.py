@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import Any
 import networkx as nx
 
 from codekb.chunks import Corpus
+from codekb.collector import paused
 from codekb.resolve import by_flow, by_import, by_name, by_type
 from codekb.resolve.edges import Edge, Resolution
 
@@ -34,13 +34,8 @@ def build_graph(corpus: Corpus, resolve: str = "flow") -> nx.MultiDiGraph:
     """
     if resolve not in LEVELS:
         raise ValueError(f"resolve={resolve!r} is no resolver; give one of {', '.join(map(repr, LEVELS))}")
-    collecting = gc.isenabled()
-    gc.disable()  # millions of small live tuples: every pass of the collector would find nothing
-    try:
+    with paused():
         return _assemble(corpus, _resolve(corpus, resolve), resolve)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _resolve(corpus: Corpus, level: str) -> list[Resolution]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from codekb import saving
 from codekb.chunks import Chunk, Corpus
+from codekb.collector import paused
 from codekb.encoders.base import Encoder, Vectors
 from codekb.expansion import ONE_HOP, TYPED, edge_weights, expand, reserve
 from codekb.expansion import related as related_hits
@@ -76,8 +77,9 @@ class KnowledgeBase:
         return kb
 
     def _build_default_view(self, progress: Progress | None) -> None:
-        self._vectors["enriched"] = VectorIndex(self.corpus, self.encoder, enrich, progress=progress)
-        self.keyword()
+        with paused():
+            self._vectors["enriched"] = VectorIndex(self.corpus, self.encoder, enrich, progress=progress)
+            self.keyword()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything built so far in one folder: all or nothing, under a lock, readers go on."""

@@ -40,7 +40,7 @@ class Hit:
 
 
 class Ranking(Sequence[Hit]):
-    """Hits in order, best first, each chunk once. `query` is what was asked; `related` are graph neighbours beside it."""
+    """Hits in order, best first, each chunk once. `query` is what was asked, `related` are graph neighbours."""
 
     def __init__(
         self, hits: Iterable[Hit], *, query: str = "", title: str = "", related: Ranking | None = None

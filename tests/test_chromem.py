@@ -85,7 +85,9 @@ def test_every_fixture_file_holds_what_chromem_says(source):
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize(("folder", "key"), [(False, None), (False, KEY), (True, None)], ids=["file", "secret", "folder"])
+@pytest.mark.parametrize(
+    ("folder", "key"), [(False, None), (False, KEY), (True, None)], ids=["file", "secret", "folder"]
+)
 def test_what_was_read_is_written_and_read_back_equal_by_another_reader(source, compress, key, folder, tmp_path):
     collections = chromem.read(FIXTURE / source, SOURCES[source])
     chromem.write(collections, tmp_path / "out", folder=folder, compress=compress, key=key)

@@ -13,11 +13,12 @@ PACKAGE = ROOT / "codekb"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
-    ("chunks", "table", "markup"),
-    ("text", "parsing", "ranking", "words", "termcounts"),
+    ("chunks", "collector", "table"),
+    ("text", "parsing", "ranking", "markup", "words", "termcounts"),
     ("lexical", "encoders", "vectors", "priors", "resolve", "store", "fusion", "limits", "walk", "packing"),
     ("graph", "graph_text", "hybrid"),
-    ("expansion", "propagation", "explain", "history", "questions_git", "questions", "evaluation", "graph_cases", "graph_oracle"),
+    ("expansion", "propagation", "explain", "history", "questions", "questions_git", "evaluation"),
+    ("graph_cases", "graph_oracle"),
     ("knowledge_base", "saving"),
     ("ablation",),
     ("show", "cli", "launch"),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from codekb.collector import paused
 from codekb.parsing.base import FileParse
 from codekb.parsing.sources import Source
 
@@ -49,12 +50,13 @@ def parse_all(
     own, *others = _shares(files, count)
     running = [_Worker(share) for share in others]
     done: dict[str, FileParse] = {}
-    for source in own:
-        done[source.path] = parse_source(source)
-        report("parse", len(done), len(files))
-    for worker in running:
-        done.update(worker.result())
-        report("parse", len(done), len(files))
+    with paused():
+        for source in own:
+            done[source.path] = parse_source(source)
+            report("parse", len(done), len(files))
+        for worker in running:
+            done.update(worker.result())
+            report("parse", len(done), len(files))
     return done
 
 
@@ -121,5 +123,6 @@ def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None
     share = pickle.load(stdin or sys.stdin.buffer)
     out = stdout or sys.stdout.buffer
     sys.stdout = sys.stderr
-    pickle.dump({s.path: parse_source(s) for s in share}, out, protocol=pickle.HIGHEST_PROTOCOL)
+    with paused():
+        pickle.dump({s.path: parse_source(s) for s in share}, out, protocol=pickle.HIGHEST_PROTOCOL)
     out.flush()

@@ -13,8 +13,8 @@ import ipywidgets as widgets
 class Knobs(widgets.VBox):  # type: ignore[misc]
     """`Knobs(function, k=(0, 100, 5), name=["a", "b"])`: one control a keyword, the function called with their values.
 
-    A tuple (low, high, step) or (low, high) is a slider, starting at `start[keyword]` or else in the middle; a list is a
-    choice; a bool is a checkbox; a str is a text box. The result is shown by its own HTML or picture, else as text;
+    A tuple (low, high, step) or (low, high) is a slider, starting at `start[keyword]` or else in the middle; a list is
+    a choice; a bool is a checkbox; a str is a text box. The result is shown by its own HTML or picture, else as text;
     an error is shown as text too. Unlike `interact` it writes no output into the cell, so saved notebooks stay equal.
     """
 
