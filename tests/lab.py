@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,20 +71,23 @@ def running_lab(root: Path, state: Path) -> Iterator[str]:
 
 
 @contextmanager
-def browser_page(width: int = 1300, height: int = 1000, dark: bool = False) -> Iterator[object]:
-    """A page of Chromium that reaches nothing but this machine."""
+def running_chromium() -> Iterator[Any]:
+    """A Chromium without a window; one at a time in a process."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
         try:
-            page = browser.new_page(
-                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-            )
-            page.set_default_timeout(PATIENCE_MS)
-            yield page
+            yield browser
         finally:
             browser.close()
+
+
+def new_page(browser: Any, *, width: int = 1300, height: int = 1000) -> Any:
+    """A page of its own, at the width of a small screen."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(PATIENCE_MS)
+    return page
 
 
 def open_and_run(page, address: str, path: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lab import browser_page, chromium_path, open_and_run, running_lab
+from lab import chromium_path, new_page, open_and_run, running_chromium, running_lab
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,10 +17,12 @@ REDRAWN_SECONDS = 5.0
 """Far above the half second that is meant: this says that a redraw happens, `benchmarks/` says how fast."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _browser():
+@pytest.fixture(scope="module")
+def browser():
     chromium_path()
     pytest.importorskip("playwright")
+    with running_chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +35,10 @@ def copy(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(copy, tmp_path_factory):
+def page(browser, copy, tmp_path_factory):
     """Notebook 00 after Run All, with what the page asked for and said along the way."""
-    with running_lab(copy, tmp_path_factory.mktemp("state")) as address, browser_page() as opened:
+    with running_lab(copy, tmp_path_factory.mktemp("state")) as address:
+        opened = new_page(browser)
         opened.asked, opened.said = [], []
         opened.on("request", lambda request: opened.asked.append(request.url))
         opened.on("pageerror", lambda error: opened.said.append(str(error)))
@@ -119,7 +122,7 @@ def test_nothing_was_asked_of_another_machine_and_no_script_failed(page):
     assert elsewhere == [] and page.said == []
 
 
-def test_hostile_names_show_as_text_and_run_nothing(tmp_path_factory):
+def test_hostile_names_show_as_text_and_run_nothing(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     place = folder / "repo" / "a 'b' \"c\" <img src=x onerror=alert(1)> 🙂"
     place.mkdir(parents=True)
@@ -129,7 +132,8 @@ def test_hostile_names_show_as_text_and_run_nothing(tmp_path_factory):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / "hostile.ipynb")
-    with running_lab(folder, tmp_path_factory.mktemp("state")) as address, browser_page() as page:
+    with running_lab(folder, tmp_path_factory.mktemp("state")) as address:
+        page = new_page(browser)
         said: list[str] = []
         page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
         open_and_run(page, address, "hostile.ipynb")
