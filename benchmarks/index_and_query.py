@@ -3,7 +3,8 @@
 python benchmarks/index_and_query.py [PACKAGE ...]
 
 Beside each: Python's own `ast` over the same files, plain rank_bm25 (index from given tokens; query) and a
-brute-force numpy dot product. The machine is noisy: trust the ratios. Each package runs in a process of its own, so that memory is its own.
+brute-force numpy dot product. A machine is noisy: trust the ratios. Each package runs in a process of its own, so that
+memory is its own.
 """
 
 from __future__ import annotations

@@ -36,9 +36,7 @@ def rrf(*rankings: Ranking, weights: Sequence[float] | None = None, k: int = RRF
     return _merge(rankings, weights, shares, f"RRF (k = {k})")
 
 
-def fuse_scores(
-    *rankings: Ranking, weights: Sequence[float] | None = None, scaling: Scaling = "minmax"
-) -> Ranking:
+def fuse_scores(*rankings: Ranking, weights: Sequence[float] | None = None, scaling: Scaling = "minmax") -> Ranking:
     """Weighted sum of each list's scores, scaled within the list; ties by id ascending.
 
     `minmax` maps the list's scores onto 0 … 1; `zscore` subtracts the mean and divides by the standard

@@ -66,8 +66,7 @@ def path_of(hit: Hit) -> str:
     if not hit.via:
         return ""
     steps = "".join(
-        f" –{s.relation}, line {s.line}, {s.confidence:.2f} {s.reason}→ {short_name(s.target)}"
-        for s in hit.via
+        f" –{s.relation}, line {s.line}, {s.confidence:.2f} {s.reason}→ {short_name(s.target)}" for s in hit.via
     )
     return short_name(hit.via[0].source) + steps
 
@@ -122,9 +121,7 @@ def ranking_text(ranking: Ranking) -> str:
     keep = [c for c in range(len(head)) if c < 4 or any(row[c] for row in rows)]
     widths = [max(len(row[c]) for row in [head, *rows]) for c in keep]
     lines = [
-        "  ".join(
-            row[c].rjust(w) if c < 2 else row[c].ljust(w) for c, w in zip(keep, widths, strict=True)
-        ).rstrip()
+        "  ".join(row[c].rjust(w) if c < 2 else row[c].ljust(w) for c, w in zip(keep, widths, strict=True)).rstrip()
         for row in [head, *rows]
     ]
     return "\n".join([_title(ranking), *(lines if rows else ["no hits"])])

@@ -39,9 +39,7 @@ class TermCounts:
         self.written = self._count(text, fields, reuse)
         self.terms, self.matrix = self._as_terms()
 
-    def _count(
-        self, text: Read, fields: Sequence[tuple[Read, float]], reuse: TermCounts | None
-    ) -> sparse.csr_array:
+    def _count(self, text: Read, fields: Sequence[tuple[Read, float]], reuse: TermCounts | None) -> sparse.csr_array:
         ids: list[np.ndarray] = []
         values: list[np.ndarray] = []
         for chunk in self._functions:
@@ -59,9 +57,7 @@ class TermCounts:
         flat = (np.concatenate([*values, []]), np.concatenate([*ids, np.empty(0, np.int32)]), starts)
         return sparse.csr_array(flat, shape=(len(ids), len(self._vocabulary)))
 
-    def _weighted(
-        self, chunk: Chunk, text: Read, fields: Sequence[tuple[Read, float]]
-    ) -> Mapping[str, float]:
+    def _weighted(self, chunk: Chunk, text: Read, fields: Sequence[tuple[Read, float]]) -> Mapping[str, float]:
         counts: dict[str, float] = dict(Counter(self._split(text(chunk))))
         for read, weight in fields:
             for word in self._split(read(chunk)):

@@ -149,9 +149,7 @@ def change(collection: Collection, told: dict) -> None:
     elif told["op"] == "AddDocuments":
         collection.add_documents(Document(d["id"]) for d in args["documents"])
     else:
-        collection.add_document(
-            Document(args["id"], embedding=args.get("embedding"), content=args.get("content", ""))
-        )
+        collection.add_document(Document(args["id"], embedding=args.get("embedding"), content=args.get("content", "")))
         if "query_embedding" in args:
             collection.query_embedding(args["query_embedding"], args["n_results"])
 

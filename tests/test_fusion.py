@@ -21,9 +21,7 @@ def chunk(chunk_id: str) -> Chunk:
 
 def listed(*names: str, part: str = "dense", scores: tuple[float, ...] = ()) -> Ranking:
     values = scores or tuple(1.0 - 0.1 * i for i in range(len(names)))
-    return Ranking(
-        [Hit(chunk(IDS.get(n, n)), s, {part: s}) for n, s in zip(names, values, strict=True)], query="q"
-    )
+    return Ranking([Hit(chunk(IDS.get(n, n)), s, {part: s}) for n, s in zip(names, values, strict=True)], query="q")
 
 
 def test_rrf_gives_the_worked_example_with_its_tie_broken_by_id():

@@ -111,7 +111,7 @@ def test_bad_questions_and_counts_are_errors(kb: KnowledgeBase) -> None:
         kb.search(None)  # type: ignore[arg-type]
 
 
-ODD = ["", " ", "!!!", "ß∂ƒ", "x" * 100_000, "\0", "def f(:\n  File \"a.py\", line 3, in f"]
+ODD = ["", " ", "!!!", "ß∂ƒ", "x" * 100_000, "\0", 'def f(:\n  File "a.py", line 3, in f']
 
 
 @pytest.mark.parametrize("query", ODD)

@@ -49,9 +49,7 @@ def test_bm25_by_hand():
     assert index.scores("red red")[0] == pytest.approx(2 * index.scores("red")[0])
 
 
-@pytest.mark.parametrize(
-    "query", ["run a query with a timeout", "request request retry", "execute", "nothing known"]
-)
+@pytest.mark.parametrize("query", ["run a query with a timeout", "request request retry", "execute", "nothing known"])
 def test_the_sparse_form_gives_the_scores_of_rank_bm25(corpus, query):
     documents = [terms(enrich(c)) for c in corpus.functions]
     for idf, reference in (
@@ -159,9 +157,7 @@ def test_any_tokenizer_may_be_given(corpus):
 def test_empty_and_hostile_input(corpus):
     empty = KeywordIndex(Corpus([]))
     assert empty.scores("anything").shape == (0,) and empty.search("x").ids == []
-    blank = KeywordIndex(
-        Corpus([function("a.py::f", ""), function("a.py::g", "###")]), text=body, fields=PLAIN
-    )
+    blank = KeywordIndex(Corpus([function("a.py::f", ""), function("a.py::g", "###")]), text=body, fields=PLAIN)
     assert blank.search("anything").ids == []
     index = KeywordIndex(corpus)
     for query in ("", "   ", "\x00", "the of and", "!!", "é" * 5000):

@@ -73,8 +73,7 @@ def test_marks_say_what_a_function_is():
 
 def test_references_stand_as_written_at_the_chunk_that_makes_them():
     found = chunks(
-        "import os.path as p\nclass A(B): x = make()\n"
-        "def f(s, d=default()):\n    s.store.get(1)\n    g[0]()\n"
+        "import os.path as p\nclass A(B): x = make()\ndef f(s, d=default()):\n    s.store.get(1)\n    g[0]()\n"
     )
     assert [(r.name, r.line) for r in found["f"].references if r.kind == "call"] == [("s.store.get", 4), ("g[]", 5)]
     assert [r.name for r in found[""].references if r.kind == "call"] == ["make", "default"]

@@ -211,9 +211,7 @@ def variants(base: Setting) -> dict[str, Setting]:
         table[f"first line {first}"] = replace(base, kinds=kinds)
     for prior in PRIORS:
         for factor in FACTORS.get(prior.name, (0.0, 2.0)):
-            table[f"{prior.name} {prior.weight * factor:g}"] = replace(
-                base, priors={prior.name: prior.weight * factor}
-            )
+            table[f"{prior.name} {prior.weight * factor:g}"] = replace(base, priors={prior.name: prior.weight * factor})
     return table
 
 

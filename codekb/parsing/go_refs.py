@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from codekb.chunks import Reference
@@ -63,7 +63,7 @@ def type_names(declared: Any) -> list[str]:
     return found
 
 
-def _parts(t: tuple[Any, ...]) -> list[Any]:
+def _parts(t: Sequence[Any]) -> list[Any]:
     tag = t[0]
     if tag == "struct":
         return [field[1] for field in t[1]]

@@ -13,7 +13,7 @@ from codekb.resolve.go_values import Flow, Value
 from codekb.resolve.go_world import World
 
 if TYPE_CHECKING:
-    from codekb.resolve.go_statements import Body
+    from codekb.resolve.go_calls import Calls
 
 TYPE_ARGUMENT = 0.9
 """Confidence of a method of a type that some instantiation gives to the type parameter."""
@@ -28,7 +28,7 @@ class Context:
         self.sink = sink
         self.solver = Solver(sink, selector)
         self.instances: dict[Meaning, dict[Meaning, None]] = {}
-        self.pending: list[tuple[Body, Value, tuple[str, int], list[Flow], int]] = []
+        self.pending: list[tuple[Calls, Value, tuple[str, int], list[Flow], int]] = []
 
     def silent(self) -> Context:
         """The same world for asking about types only: nothing is recorded."""
@@ -39,7 +39,7 @@ class Context:
         if not self.sink.silent and parameter != actual:
             self.instances.setdefault(parameter, {})[actual] = None
 
-    def on_type_parameter(self, body: Body, called: Value, place: tuple[str, int], flows: list[Flow]) -> Value:
+    def on_type_parameter(self, body: Calls, called: Value, place: tuple[str, int], flows: list[Flow]) -> Value:
         """A method of a value whose type is a type parameter: resolved when all instantiations are known."""
         number = len(self.pending)
         self.pending.append((body, called, place, flows, number))
@@ -52,7 +52,7 @@ class Context:
         for body, called, place, flows, number in self.pending:
             self._on_instances(body, called, place, flows, number)
 
-    def _on_instances(self, body: Body, called: Value, place: tuple[str, int], flows: list[Flow], number: int) -> None:
+    def _on_instances(self, body: Calls, called: Value, place: tuple[str, int], flows: list[Flow], number: int) -> None:
         given = self._given(called.owner)
         targets: dict[Func, float] = {}
         interfaces: list[Meaning] = [] if given else [called.owner]

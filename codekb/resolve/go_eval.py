@@ -172,9 +172,9 @@ class Evaluator:
         for entry in self.file.dot_imports:
             if entry.package is not None and entry.package.declares(name):
                 return self._declared(entry.package, name, "dot import")
-        entry = self.file.imports.get(name)
-        if entry is not None:
-            return Value("package", owner=entry, name=entry.path)
+        imported = self.file.imports.get(name)
+        if imported is not None:
+            return Value("package", owner=imported, name=imported.path)
         if name in BUILTINS:
             return Value("builtin", name=name)
         if name in CONSTANTS:

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 METADATA_STEM = "00000000"
 PLAIN, COMPRESSED = ".gob", ".gob.gz"
-_DOCUMENT = gob.Struct(
-    {"ID": gob.TEXT, "Metadata": gob.Map(gob.TEXT), "Embedding": gob.FLOATS, "Content": gob.TEXT}
-)
+_DOCUMENT = gob.Struct({"ID": gob.TEXT, "Metadata": gob.Map(gob.TEXT), "Embedding": gob.FLOATS, "Content": gob.TEXT})
 _META = gob.Struct({"Name": gob.TEXT, "Metadata": gob.Map(gob.TEXT)})
 _COLLECTION = gob.Struct({**_META.fields, "Documents": gob.Map(_DOCUMENT)})
 _DATABASE = gob.Struct({"Collections": gob.Map(_COLLECTION)})
@@ -259,4 +257,3 @@ def _write_collection(collection: Collection, folder: Path, compress: bool) -> N
     for stem, data in files.items():
         write_new(folder / (stem + ending), pack(data, compress=compress, secret=None))
     sync_folder(folder)
-

@@ -196,9 +196,7 @@ class Collection:
                 self._selections.clear()
             return len(rows)
 
-    def _doomed(
-        self, ids: Sequence[str] | None, where: Where | None, document: Where | None
-    ) -> NDArray[np.int64]:
+    def _doomed(self, ids: Sequence[str] | None, where: Where | None, document: Where | None) -> NDArray[np.int64]:
         filtered = bool(where or document) if self.strict else where is not None or document is not None
         named = [self.rows.row_of[key] for key in dict.fromkeys(ids or ()) if key in self.rows.row_of]
         if not filtered:

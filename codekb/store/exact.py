@@ -127,9 +127,7 @@ def candidates(vectors: Floats, query: Floats, k: int, selection: Selection | No
     return _above(vectors, query, k, None if selection is None else selection.rows)
 
 
-def flat_scan(
-    vectors: Floats, query: Floats, k: int, selection: Selection | None = None
-) -> tuple[Floats, Rows]:
+def flat_scan(vectors: Floats, query: Floats, k: int, selection: Selection | None = None) -> tuple[Floats, Rows]:
     """FAISS's scan of an inner-product Flat index, on the array itself: (scores, rows), best first."""
     faiss = load_faiss()
     scores, rows = np.empty(k, dtype=np.float32), np.empty(k, dtype=np.int64)

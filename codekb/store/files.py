@@ -106,4 +106,3 @@ def _exchanged(first: Path, second: Path) -> bool:
     except (OSError, AttributeError, TypeError):
         return False
     return int(rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)) == 0
-

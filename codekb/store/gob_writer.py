@@ -123,9 +123,7 @@ DATABASE_TYPES = b"".join(
     [
         _struct(DATABASE, "", [("Collections", COLLECTION_MAP)]),
         _map(COLLECTION_MAP, "map[string]*chromem.persistenceCollection", COLLECTION),
-        _struct(
-            COLLECTION, "", [("Name", STRING), ("Metadata", STRING_MAP), ("Documents", DOCUMENT_MAP)]
-        ),
+        _struct(COLLECTION, "", [("Name", STRING), ("Metadata", STRING_MAP), ("Documents", DOCUMENT_MAP)]),
         _STRING_MAP,
         _map(DOCUMENT_MAP, "map[string]*chromem.Document", DOCUMENT),
         _DOCUMENT,

@@ -62,7 +62,7 @@ def _equals(key: str, value: str) -> str:
     """With a guard, since a comparison with a missing key is neither true nor false there."""
     field = _field("metadata", key)
     if value == "":
-        return f"((not (exists {field})) or (exists {field} and {field} == \"\"))"
+        return f'((not (exists {field})) or (exists {field} and {field} == ""))'
     return f"(exists {field} and {field} == {quoted(value)})"
 
 

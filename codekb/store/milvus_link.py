@@ -72,9 +72,7 @@ def pymilvus() -> Any:
 def to_rows(batch: Batch) -> list[dict[str, Any]]:
     """Rows for an upsert; of equal ids the last counts. Numbers are stored beside strings, to be compared as such."""
     rows: dict[str, dict[str, Any]] = {}
-    for key, vector, metadata, content in zip(
-        batch.ids, batch.vectors, batch.metadatas, batch.contents, strict=True
-    ):
+    for key, vector, metadata, content in zip(batch.ids, batch.vectors, batch.metadatas, batch.contents, strict=True):
         for what, text in (("id", key), ("content", content)):
             if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
                 raise StoreError(f"the {what} of {key!r:.60} has more than {MAX_TEXT} bytes, all that Milvus keeps")

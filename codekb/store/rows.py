@@ -114,9 +114,7 @@ class Rows:
         if self.index is not None:
             self.index.append(matrix)
 
-    def _matrix(
-        self, vectors: Floats | Sequence[Floats], picks: list[int]
-    ) -> tuple[Floats, dict[int, Floats]]:
+    def _matrix(self, vectors: Floats | Sequence[Floats], picks: list[int]) -> tuple[Floats, dict[int, Floats]]:
         """The picked vectors as one matrix, and those that do not fit it by their place in `picks`."""
         if self.vectors is None:
             sizes = (len(vectors[i]) for i in picks if len(vectors[i]))
