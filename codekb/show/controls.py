@@ -73,7 +73,7 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
     }
     for name, control in made.items():
         control.style = {"button_width": "auto"} if name in BESIDE else LABEL
-        control.layout = widgets.Layout(width="auto", **_extra(name))
+        control.layout = widgets.Layout(**{"width": "auto", **_extra(name)})
         if hasattr(control, "continuous_update"):
             control.continuous_update = False
     _apply(made, preset)
@@ -82,7 +82,7 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
 
 def _extra(name: str) -> dict[str, str]:
     wide = {"namespace": "230px", "boost": "250px", "suppress": "250px", "strength": "250px", "k": "120px"}
-    return {"max_width": wide[name]} if name in wide else {}
+    return {"width": wide[name]} if name in wide else {}
 
 
 def _priors(names: Sequence[str]) -> widgets.Widget:

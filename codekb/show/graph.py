@@ -117,7 +117,7 @@ def _bend(line: Line, column: Mapping[str, float]) -> dict[str, Any]:
     """An edge within a column goes round the boxes between its ends."""
     if column[line.source] != column[line.target] or line.source == line.target:
         return {}
-    return {"smooth": {"enabled": True, "type": "curvedCW", "roundness": 0.9}}
+    return {"smooth": {"enabled": True, "type": "curvedCW", "roundness": 0.45}}
 
 
 def payload(view: Neighbourhood, *, edge_labels: bool = False) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def report_html(corpus: Corpus) -> str:
 
 def _listed(title: str, reasons: dict[str, str]) -> str:
     if not reasons:
-        return f" · none {title}"
+        return f"<div>none {title}</div>"
     rows = "".join(
         f"<tr><td style='padding-right:1em'>{html.escape(path)}</td><td>{html.escape(reason)}</td></tr>"
         for path, reason in list(reasons.items())[:MAX_LISTED]
