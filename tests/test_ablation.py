@@ -29,13 +29,15 @@ from codekb.ablation import (
 from codekb.knowledge_base import KnowledgeBase
 from codekb.questions import load_questions
 from codekb.ranking import Hit, Ranking
+from codekb.text import count_tokens
 
 DATA = Path(__file__).parent.parent / "data"
 RANKING = Ranking([Hit(chunk(f"a.py::f{i}", code="x" * 36), 1.0 - i / 10) for i in range(3)])
 
 
 def test_places_give_rank_and_tokens_so_far() -> None:
-    assert places(RANKING, ["a.py::f1", "a.py::nowhere"]) == [(2, 20), (None, 30)]
+    each = count_tokens("x" * 36)
+    assert places(RANKING, ["a.py::f1", "a.py::nowhere"]) == [(2, 2 * each), (None, 3 * each)]
 
 
 def test_measures_by_hand() -> None:
