@@ -50,6 +50,11 @@ def test_the_walk_lists_exactly_what_git_lists(tmp_path: Path) -> None:
     assert by_git.skipped["sub/secret.py"] == "ignored by git"
 
 
+def test_caches_that_python_writes_by_itself_are_not_reported(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "", "__pycache__/a.pyc": b"\0", "p/__pycache__/b.pyc": b"\0", ".venv/x.py": ""})
+    assert list(list_files(tmp_path).skipped) == [".venv/"]
+
+
 def test_a_folder_that_an_outer_repository_ignores_is_walked(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     write(tmp_path, {".gitignore": "env/\n", "env/pkg/__init__.py": "", "env/pkg/a.py": "def f(): pass\n"})

@@ -29,6 +29,9 @@ TOOL_FOLDERS = (
 )  # fmt: skip
 """Folders that tools write: caches, environments, version control."""
 
+CACHE = "__pycache__/"
+"""Left out without a line in the report: Python writes it by itself, so two copies of one folder would differ."""
+
 DEFAULT_EXCLUDE: tuple[str, ...] = tuple(f"{name}/" for name in (*TOOL_FOLDERS, *VENDORED))
 """Patterns in .gitignore syntax, relative to the root."""
 
@@ -54,7 +57,7 @@ def list_files(root: Path, exclude: Sequence[str] = DEFAULT_EXCLUDE) -> Listing:
         listing.skipped.update(dict.fromkeys(_git_ignored(root), "ignored by git"))
     found = _walk(root, excluded, listing) if names is None else _from_git(root, names, excluded, listing)
     listing.files = sorted(found)
-    listing.skipped = dict(sorted(listing.skipped.items()))
+    listing.skipped = {path: why for path, why in sorted(listing.skipped.items()) if not path.endswith(CACHE)}
     return listing
 
 
