@@ -7,12 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from codekb.encoders.base import Encoder
 from codekb.evaluation import compare
 from codekb.explain import explain
 from codekb.hybrid import FUSIONS
 from codekb.knowledge_base import GRAPHS, VIEWS, KnowledgeBase
+from codekb.markup import annotation
 from codekb.parsing.locate import locate
 from codekb.questions import load_questions, questions_from_docstrings
 from codekb.ranking import Ranking
@@ -130,12 +132,23 @@ def _search(options: argparse.Namespace) -> str:
     )
     if options.json:
         return "\n".join(_json_lines(ranking))
-    text = [repr(ranking)] if len(ranking) else ["no result"]
+    text = [_lines(ranking)] if len(ranking) else ["no result"]
     if options.explain:
         text += [repr(explain(ranking, hit.chunk.id)) for hit in ranking]
     if ranking.related is not None and len(ranking.related):
-        text.append(repr(ranking.related))
+        text.append("related:\n" + _lines(ranking.related))
     return "\n\n".join(text)
+
+
+def _lines(ranking: Ranking) -> str:
+    """One short line a hit: score, place, name, and how a walk came there."""
+    places = [hit.chunk.location for hit in ranking]
+    width = max(map(len, places))
+    lines = []
+    for hit, place in zip(ranking, places, strict=True):
+        via = f"  {annotation(hit)}" if hit.via else ""
+        lines.append(f"{hit.score:6.3f}  {place:{width}}  {hit.chunk.qualname}{via}")
+    return "\n".join(lines)
 
 
 def _json_lines(ranking: Ranking) -> list[str]:
@@ -173,14 +186,17 @@ def _graph(options: argparse.Namespace) -> str:
     for chunk_id in ids:
         lines.append(f"{chunk_id}  ({kb.corpus[chunk_id].location})")
         lines += [
-            f"  {edge['relation']} → {target}  line {edge['line']}, {edge['reason']}, {edge['confidence']:.2f}"
-            for _, target, edge in graph.out_edges(chunk_id, data=True)
+            f"  {edge['relation']} → {target}  {_why(edge)}" for _, target, edge in graph.out_edges(chunk_id, data=True)
         ]
         lines += [
-            f"  {edge['relation']} ← {source}  line {edge['line']}, {edge['reason']}, {edge['confidence']:.2f}"
-            for source, _, edge in graph.in_edges(chunk_id, data=True)
+            f"  {edge['relation']} ← {source}  {_why(edge)}" for source, _, edge in graph.in_edges(chunk_id, data=True)
         ]
     return "\n".join(lines)
+
+
+def _why(edge: dict[str, Any]) -> str:
+    line = f"line {edge['line']}, " if edge["line"] else ""
+    return f"{line}{edge['reason']}, confidence {edge['confidence']:.2f}"
 
 
 def _benchmark(options: argparse.Namespace) -> str:
