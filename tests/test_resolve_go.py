@@ -153,20 +153,20 @@ def test_build_constraints(path: str, constraint: str, plain: bool):
 
 def test_folders_of_import_paths():
     mods = {
-        "go.mod": "module a.b/root\nreplace c.d/lib => ./third\n",
-        "tool/go.mod": "module a.b/root/tool\n",
+        "go.mod": "module a.b/base\nreplace c.d/lib => ./third\n",
+        "tool/go.mod": "module a.b/base/tool\n",
         "third/go.mod": "module other.name\n",
     }
     folders = ["", "x", "tool/x", "third/y", "x/vendor/v.w/z"]
     modules = Modules(mods, folders, [])
-    assert modules.folder("a.b/root", "x") == ""
-    assert modules.folder("a.b/root/x", "") == "x"
-    assert modules.folder("a.b/root/tool/x", "") == "tool/x", "the longest module wins"
+    assert modules.folder("a.b/base", "x") == ""
+    assert modules.folder("a.b/base/x", "") == "x"
+    assert modules.folder("a.b/base/tool/x", "") == "tool/x", "the longest module wins"
     assert modules.folder("c.d/lib/y", "x") == "third/y"
     assert modules.folder("c.d/lib/y", "tool/x") is None, "a replacement holds in its own module only"
     assert modules.folder("v.w/z", "x") == "x/vendor/v.w/z"
     assert modules.folder("v.w/z", "tool/x") is None, "a vendor folder serves the folders beside it"
-    assert modules.folder("a.b/rooted/x", "") is None, "whole segments only"
+    assert modules.folder("a.b/baseed/x", "") is None, "whole segments only"
 
 
 def test_without_go_mod_the_layout_decides_and_the_standard_library_is_never_a_folder():
