@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -186,7 +187,8 @@ def wait_until_answering(server: subprocess.Popen[bytes], port: int, token: str,
 
 
 def start(root: Path, state: Path, port: int, browser: bool) -> int:
-    """Start the server, print its address, stay until it ends or Ctrl-C. Returns its exit code."""
+    """Start the server, print its address, stay until it ends or is told to. Returns its exit code."""
+    _stop_on_hangup()
     token = secrets.token_urlsafe(24)
     write_settings(state)
     log = state / "jupyterlab.log"
@@ -204,6 +206,13 @@ def start(root: Path, state: Path, port: int, browser: bool) -> int:
         return 0
     finally:
         stop(server)
+
+
+def _stop_on_hangup() -> None:
+    """A closed terminal and `kill` end like Ctrl-C: the server must not be left behind."""
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -146,3 +148,30 @@ def test_missing_jupyterlab_names_the_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(launch.LaunchError, match=r"pip install -e '\.\[notebook\]'"):
         launch._require_jupyterlab()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_server_ends_with_the_launcher(project, name):
+    with (project / "out").open("w+") as out:
+        launcher = subprocess.Popen(
+            [sys.executable, "-m", "codekb.launch", "--no-browser"], cwd=project, stdout=out, stderr=out
+        )
+        try:
+            state = project / ".jupyter-run"
+            _until(lambda: "token=" in (project / "out").read_text(encoding="utf-8"), launcher)
+            running = launch.find_running(state, project)
+            assert running is not None
+            launcher.send_signal(getattr(signal, name))
+            assert launcher.wait(timeout=30) == 0
+            assert launch.find_running(state, project) is None
+        finally:
+            launcher.kill()
+            launcher.wait()
+
+
+def _until(holds, process, seconds=launch.START_SECONDS):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert process.poll() is None, "the launcher ended early"
+        assert time.monotonic() < end, "the launcher said nothing"
+        time.sleep(0.1)
