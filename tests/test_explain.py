@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from loopback import JsonServer, serving
 
 from codekb.chunks import Chunk
 from codekb.explain import ChatModel, explain, explain_in_words
@@ -44,40 +43,26 @@ def test_a_chunk_outside_the_ranking_is_an_error_with_the_real_ids() -> None:
         explain(ranking(), "nope")
 
 
-class Chat:
+class Chat(JsonServer):
+    """A chat model that always says the same, or fails with `status`."""
+
+    status = 200
+
     def __init__(self) -> None:
-        self.bodies: list[dict[str, Any]] = []
-        self.status = 200
-        outer = self
+        super().__init__(lambda number, body: (self.status, self.words(), {}))
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                outer.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                message = {"role": "assistant", "content": "Because <b>it</b> retries."}
-                good = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
-                choice = {"index": 0, "finish_reason": "stop", "message": message}
-                payload = {**good, "choices": [choice]} if outer.status == 200 else {"error": {"message": "sk-abc"}}
-                raw = json.dumps(payload).encode()
-                self.send_response(outer.status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    def words(self) -> dict[str, Any]:
+        if self.status != 200:
+            return {"error": {"message": "sk-abc"}}
+        message = {"role": "assistant", "content": "Because <b>it</b> retries."}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
 
 @pytest.fixture
 def chat() -> Iterator[Chat]:
-    made = Chat()
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
+    with serving(made := Chat()):
+        yield made
 
 
 def test_code_travels_as_one_json_string_between_markers_it_cannot_know(chat: Chat) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from loopback import Answer, JsonServer, serving
 
 from codekb.encoders.api_calls import EncoderError, RequestLimits, batches, retry_after
 from codekb.encoders.base import Encoder
@@ -33,45 +30,11 @@ def unit(text: str) -> np.ndarray:
     return row / np.linalg.norm(row)
 
 
-Answer = tuple[int, Any, dict[str, str]]
-
-
-class Server:
-    """Counts requests and answers each by `answer(number, body)`: (status, JSON, headers), or None to hang up."""
+class Server(JsonServer):
+    """Answers with the vectors asked for, unless a test sets another `answer`."""
 
     def __init__(self) -> None:
-        self.bodies: list[dict[str, Any]] = []
-        self.keys: list[str] = []
-        self.answer: Callable[[int, dict[str, Any]], Answer | None] = lambda n, body: self.good(body)
-        self.lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with outer.lock:
-                    outer.bodies.append(body)
-                    outer.keys.append(self.headers.get("Authorization", ""))
-                    number = len(outer.bodies)
-                found = outer.answer(number, body)
-                if found is None:
-                    self.connection.shutdown(socket.SHUT_RDWR)
-                    return
-                status, payload, headers = found
-                raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        super().__init__(lambda number, body: self.good(body))
 
     @staticmethod
     def good(body: dict[str, Any], size: int = SIZE) -> Answer:
@@ -84,10 +47,8 @@ class Server:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
+    with serving(made := Server()):
+        yield made
 
 
 def encoder(server: Server, **options: Any) -> OpenAIEncoder:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from codekb.chunks import Corpus
+from codekb.parsing import pool
 from codekb.parsing.listing import list_files
 from codekb.parsing.locate import locate, package_folder
 from codekb.parsing.pool import parse_all
 from codekb.parsing.repo import parse_repo
-from codekb.parsing.sources import decode, read_repo
+from codekb.parsing.sources import Source, decode, read_repo
 
 
 def write(root: Path, files: dict[str, str | bytes]) -> None:
@@ -202,6 +203,32 @@ def test_workers_give_the_same_corpus_as_one_process(tmp_path: Path) -> None:
     write(tmp_path, {"p.go": "package p\n\nfunc F() { g() }\n"})
     sources, _ = read_repo(tmp_path)
     assert parse_all(sources, 1) == parse_all(sources, 3)
+
+
+@pytest.mark.parametrize("trouble", ["dies", "no process", "no room"])
+def test_what_a_worker_cannot_do_is_done_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("none left")
+
+    write(tmp_path, {f"m{i}.py": f"def f{i}():\n    return g{i}()\n" for i in range(6)})
+    sources, _ = read_repo(tmp_path)
+    expected = parse_all(sources, 1)
+    if trouble == "dies":
+        monkeypatch.setattr(pool, "WORKER", "import sys; sys.exit(3)")
+    else:
+        place, name = (pool.subprocess, "Popen") if trouble == "no process" else (pool.tempfile, "TemporaryFile")
+        monkeypatch.setattr(place, name, refuse)
+    assert parse_all(sources, 2) == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_shares_hold_every_file_once_and_nobody_waits_long(count: int) -> None:
+    files = [Source(f"m{i}.py", "x" * (200 + i), "python", "") for i in range(400)]
+    shares = pool._shares(files, count)
+    assert sorted(s.path for share in shares for s in share) == sorted(s.path for s in files)
+    own, *others = [sum(len(s.text) for s in share) for share in shares]
+    ends = [own + pool.UNPACKING * sum(others), *(size * (1 + pool.PACKING) for size in others)]
+    assert max(ends) - min(ends) < 0.05 * max(ends)
 
 
 def test_progress_reaches_the_total(tmp_path: Path) -> None:

@@ -143,11 +143,16 @@ def _for(scope: Scope, node: Node) -> None:
     scope.frames.pop()
 
 
-def _range(scope: Scope, node: Node) -> None:
-    over = expr(scope, node.child_by_field_name("right"))
+def _left(scope: Scope, node: Node) -> list[Expr]:
+    """The left side of an assignment, after the right one: new names where it is `:=`."""
     names = node.child_by_field_name("left")
     fresh = any(child.type == ":=" for child in node.children)
-    left = _define(scope, names) if fresh else expr_list(scope, names)
+    return _define(scope, names) if fresh else expr_list(scope, names)
+
+
+def _range(scope: Scope, node: Node) -> None:
+    over = expr(scope, node.child_by_field_name("right"))
+    left = _left(scope, node)
     key, value = [*left, None, None][:2]
     scope.ops.append(("range", key, value, over, line_of(node)))
 
@@ -198,9 +203,7 @@ def _communication(scope: Scope, node: Node) -> None:
 
 def _receive(scope: Scope, node: Node) -> None:
     value = expr(scope, node.child_by_field_name("right"))
-    names = node.child_by_field_name("left")
-    fresh = any(child.type == ":=" for child in node.children)
-    left = _define(scope, names) if fresh else expr_list(scope, names)
+    left = _left(scope, node)
     scope.ops.append(("=", left, [value], line_of(node)) if left else ("e", value))
 
 

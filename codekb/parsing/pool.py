@@ -6,6 +6,7 @@ main module (spawn) or copy a notebook's threads (fork).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
@@ -25,6 +26,9 @@ BYTES_WORTH_A_PROCESS = 1_500_000
 MAX_WORKERS = 8
 PACKING, UNPACKING = 0.3, 0.1
 """What a worker's answer costs, there and here, as parts of the time of parsing it."""
+
+HOME = str(Path(__file__).resolve().parents[2])
+WORKER = f"import sys; sys.path.insert(0, {HOME!r}); from codekb.parsing.pool import serve; serve()"
 
 Progress = Callable[[str, int, int], None]
 
@@ -97,22 +101,22 @@ class _Worker:
 
     def __init__(self, share: list[Source]) -> None:
         self.share = share
-        self.answer = tempfile.TemporaryFile()
-        home = str(Path(__file__).resolve().parents[2])
-        code = f"import sys; sys.path.insert(0, {home!r}); from codekb.parsing.pool import serve; serve()"
-        with tempfile.TemporaryFile() as question:
-            pickle.dump(share, question, protocol=pickle.HIGHEST_PROTOCOL)
-            question.seek(0)
-            try:
-                self.process: subprocess.Popen[bytes] | None = subprocess.Popen(
-                    [sys.executable, "-c", code], stdin=question, stdout=self.answer, stderr=subprocess.DEVNULL
+        self.process: subprocess.Popen[bytes] | None = None
+        self.files = contextlib.ExitStack()
+        try:
+            self.answer = self.files.enter_context(tempfile.TemporaryFile())
+            with tempfile.TemporaryFile() as question:
+                pickle.dump(share, question, protocol=pickle.HIGHEST_PROTOCOL)
+                question.seek(0)
+                self.process = subprocess.Popen(
+                    [sys.executable, "-c", WORKER], stdin=question, stdout=self.answer, stderr=subprocess.DEVNULL
                 )
-            except OSError:
-                self.process = None
+        except OSError:  # no room for the files, or no more processes: parsed here then
+            self.files.close()
 
     def result(self) -> dict[str, FileParse]:
         """The worker's parses; parsed here instead where the process could not be started or died."""
-        with self.answer:
+        with self.files:
             if self.process is not None and self.process.wait() == 0:
                 self.answer.seek(0)
                 parsed: dict[str, FileParse] = pickle.load(self.answer)

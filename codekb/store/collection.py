@@ -182,10 +182,7 @@ class Collection:
         As in chromem-go, ids are ignored as soon as a filter is given, and an empty but given filter (`{}`)
         beside ids means every document. `strict` collections join ids and filters and ignore empty ones.
         """
-        if isinstance(ids, str):
-            raise StoreError(f"ids is the string {ids!r}; give a list of ids: [{ids!r}]")
-        if not where and not where_document and not ids:
-            raise StoreError("must have at least one of where, whereDocument or ids")
+        filters.check_chosen(ids, where, where_document)
         with self._lock:
             if not len(self):
                 return 0
@@ -247,12 +244,7 @@ class Collection:
             return [self._result(row, value) for row, value in found if least is None or value >= least]
 
     def _checked_count(self, query: Floats, n: int) -> int:
-        if not len(query):
-            raise StoreError("queryEmbedding is empty")
-        if self.strict and not (np.isfinite(query).all() and query.any()):
-            raise StoreError("the query vector is zero or not finite: it has no direction to compare")
-        if n <= 0:
-            raise StoreError("nResults must be > 0")
+        search.check_query(query, n, strict=self.strict)
         if n > len(self) and not self.strict:
             raise StoreError("nResults must be <= the number of documents in the collection")
         return min(n, len(self))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -46,6 +46,14 @@ class Selection:
 def filter_key(where: Where | None, where_document: Where | None) -> str:
     """One text per pair of filters, whatever the order of keys: a prepared selection is kept under it."""
     return json.dumps([where or {}, where_document or {}], sort_keys=True, default=repr)
+
+
+def check_chosen(ids: Sequence[str] | None, where: Where | None, where_document: Where | None) -> None:
+    """Raises StoreError where a deletion names nothing, or gives one string as its ids."""
+    if isinstance(ids, str):
+        raise StoreError(f"ids is the string {ids!r}; give a list of ids: [{ids!r}]")
+    if not where and not where_document and not ids:
+        raise StoreError("must have at least one of where, whereDocument or ids")
 
 
 def check_document_filter(where_document: Where | None, error: str) -> None:

@@ -136,12 +136,7 @@ class MilvusCollection:
         return [r for r in kept[:n] if min_similarity is None or r.similarity >= min_similarity]
 
     def _check(self, query: Floats, n_results: int) -> None:
-        if not len(query):
-            raise StoreError("queryEmbedding is empty")
-        if not (np.isfinite(query).all() and query.any()):
-            raise StoreError("the query vector is zero or not finite: it has no direction to compare")
-        if n_results <= 0:
-            raise StoreError("nResults must be > 0")
+        search.check_query(query, n_results, strict=True)
         if self._dimension is not None and len(query) != self._dimension:
             raise StoreError(f"the query has {len(query)} dimensions, the collection {self._dimension}")
 
@@ -191,10 +186,7 @@ class MilvusCollection:
         self, ids: Sequence[str] | None = None, where: Where | None = None, where_document: Where | None = None
     ) -> int:
         """Forget documents that meet all that is given, and say how many; unknown ids are ignored."""
-        if isinstance(ids, str):
-            raise StoreError(f"ids is the string {ids!r}; give a list of ids: [{ids!r}]")
-        if not where and not where_document and not ids:
-            raise StoreError("must have at least one of where, whereDocument or ids")
+        filters.check_chosen(ids, where, where_document)
         filters.check_document_filter(where_document, "unsupported whereDocument operator")
         condition = expression(where, where_document)
         chosen = {row["id"] for row in self._select(condition, ["id"])}

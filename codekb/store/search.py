@@ -36,6 +36,16 @@ def steered(query: Floats, unwanted: Floats, negative: Negative) -> tuple[Floats
     return exact.unit(query - unwanted[: len(query)], always=True), unwanted, negative.threshold
 
 
+def check_query(query: Floats, n: int, *, strict: bool) -> None:
+    """Raises StoreError for an empty query vector or n < 1; where `strict`, for one without a direction."""
+    if not len(query):
+        raise StoreError("queryEmbedding is empty")
+    if strict and not (np.isfinite(query).all() and query.any()):
+        raise StoreError("the query vector is zero or not finite: it has no direction to compare")
+    if n <= 0:
+        raise StoreError("nResults must be > 0")
+
+
 def check_lengths(rows: Rows, wanted: int, selection: Selection | None, what: str) -> None:
     """Every selected vector must have the wanted dimension; the error names the first that has not, by id."""
     fits = rows.dimension == wanted
