@@ -15,7 +15,7 @@ from codekb.chunks import Chunk, Corpus, in_namespace
 from codekb.ranking import Hit, Ranking
 from codekb.termcounts import TermCounts
 from codekb.text import enrich, tokenize
-from codekb.words import Tokenizer, terms
+from codekb.words import Tokenizer, spellings, terms
 
 Scorer = Literal["bm25", "overlap"]
 Scores = NDArray[np.float64]
@@ -173,11 +173,12 @@ class KeywordIndex:
         if k < 1:
             raise ValueError(f"k is {k}; ask for at least one result")
         scores = self.scores(query)
+        written = spellings(query)
         hits = []
         allowed = inside(self.corpus, namespace) if mask is None else mask
         for position in top(scores, k, allowed, self.corpus.functions):
             chunk, score = self.corpus.functions[position], float(scores[position])
-            matched = ", ".join(term for term, _ in self.matching(query, chunk.id)[:SHOWN_TERMS])
+            matched = ", ".join(written.get(term, term) for term, _ in self.matching(query, chunk.id)[:SHOWN_TERMS])
             hits.append(Hit(chunk, score, {self.scorer: score}, why=(f"matches {matched}",)))
         return Ranking(hits, query=query, title=f"keyword ({self.scorer})")
 

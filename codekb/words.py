@@ -100,6 +100,22 @@ def terms(text: str) -> list[str]:
     return [term for word in _WORD.findall(text) for term in word_terms(word)]
 
 
+def spellings(text: str) -> dict[str, str]:
+    """The terms of a text → how it first writes them: parts in lower case, whole identifiers as they stand.
+
+    >>> spellings("retries of getTimeouts")
+    {'retry': 'retries', 'of': 'of', 'get': 'get', 'timeout': 'timeouts', 'gettimeouts': 'getTimeouts'}
+    """
+    found: dict[str, str] = {}
+    for word in words(text):
+        parts = tokenize(word)
+        for part in parts:
+            found.setdefault(stem(part), part)
+        if len(parts) > 1:
+            found.setdefault("".join(parts), word)
+    return found
+
+
 def word_local(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]] | None:
     """The same tokenizer for a single word where it treats every word by itself, else None.
 

@@ -113,9 +113,21 @@ def test_search_orders_by_score_then_id_and_drops_what_matches_nothing(corpus):
     ranking = KeywordIndex(corpus, text=body, fields=PLAIN, bm25=BM25(b=0)).search("execute")
     assert ranking.ids == ["cli/root.go::Execute", "db/query.go::Execute"]
     assert ranking[0].score == ranking[1].score == ranking[0].parts["bm25"]
-    assert ranking[0].why == ("matches execut",)
+    assert ranking[0].why == ("matches execute",)
     assert len(KeywordIndex(corpus).search("execute", k=1)) == 1
     assert KeywordIndex(corpus).search("zebra").ids == []
+
+
+def test_matching_words_are_told_as_the_question_writes_them(corpus):
+    def told(query, **how):
+        return KeywordIndex(corpus, **how).search(query, k=1)[0].why
+
+    assert told("Executes") == ("matches executes",)
+    assert told("where is getTimeout") == ("matches get, getTimeout, timeout",)
+    assert told("execute", scorer="overlap") == ("matches execute",)
+    assert told("Executes", tokenizer=lambda text: text.lower().replace("executes", "execute").split()) == (
+        "matches execute",
+    )
 
 
 def test_a_namespace_is_whole_leading_segments(corpus):

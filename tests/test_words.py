@@ -2,7 +2,7 @@
 
 import pytest
 
-from codekb.words import ENGLISH, KEYWORDS, stem, terms, word_terms
+from codekb.words import ENGLISH, KEYWORDS, spellings, stem, terms, word_terms
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,13 @@ def test_odd_input():
     assert terms("日本語 text") == ["日本語", "text"]
     assert word_terms("_") == ()
     assert terms("v2 x1") == terms("v2 x1") and "v2" in terms("v2")
+
+
+def test_spellings_lead_from_each_term_back_to_what_was_written():
+    text = "Retrying HTTPHeaders of get_user_ids, retried 2 times"
+    written = spellings(text)
+    assert set(terms(text)) <= set(written)
+    assert [written[t] for t in ("retry", "httpheaders", "header", "getuserids")] == [
+        "retrying", "HTTPHeaders", "headers", "get_user_ids",
+    ]  # fmt: skip
+    assert spellings("") == {}

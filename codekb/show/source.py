@@ -10,7 +10,7 @@ from typing import Any
 
 from codekb.chunks import Chunk
 from codekb.text import tokenize
-from codekb.words import stem, terms
+from codekb.words import spellings, stem, terms
 
 HIDDEN = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 """Bidirectional controls make source look like what it is not: they are shown as escapes."""
@@ -148,7 +148,9 @@ class Heat:
         self.title = title
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{t} {w:.3f}" for t, w in sorted(self.weights.items(), key=lambda p: (-p[1], p[0])))
+        written = spellings(self.chunk.code)
+        ordered = sorted(self.weights.items(), key=lambda p: (-p[1], p[0]))
+        words = ", ".join(f"{written.get(t, t)} {w:.3f}" for t, w in ordered)
         return f"{self.title}: {words or 'no word matches'}"
 
     def _repr_html_(self) -> str:
