@@ -104,7 +104,7 @@ class _Worker:
         self.process: subprocess.Popen[bytes] | None = None
         self.files = contextlib.ExitStack()
         try:
-            self.answer = self.files.enter_context(tempfile.TemporaryFile())
+            self.answer = self.files.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
             with tempfile.TemporaryFile() as question:
                 pickle.dump(share, question, protocol=pickle.HIGHEST_PROTOCOL)
                 question.seek(0)
