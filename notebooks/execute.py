@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -146,8 +147,10 @@ def main() -> int:
         parser.error(f"no notebook starts with {names}; there are {[p.stem for p in notebooks()]}")
     failed = 0
     for path in chosen:
+        began = time.perf_counter()
         try:
-            print(f"{path.name}: {_process(path, options.complete)}", flush=True)
+            told = _process(path, options.complete)
+            print(f"{path.name}: {told}, {time.perf_counter() - began:.1f} s with the start of its kernel", flush=True)
         except (CellExecutionError, ValueError, OSError) as error:
             failed += 1
             print(f"{path.name}: failed\n{error}", file=sys.stderr, flush=True)
