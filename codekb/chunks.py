@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from codekb.table import counted
+
 Kind = Literal["function", "lambda", "class", "module"]
 """`function` covers methods and nested functions; `lambda` chunks are graph nodes but no search results."""
 
@@ -159,5 +161,5 @@ class Corpus(Sequence[Chunk]):
 
     def __repr__(self) -> str:
         files = len({c.path for c in self.chunks})
-        counted = f"{len(self.functions)} functions, {len(self.chunks)} chunks, {files} files"
-        return f"Corpus({counted}, {len(self.skipped)} skipped)"
+        sizes = ((len(self.functions), "function"), (len(self.chunks), "chunk"), (files, "file"))
+        return f"Corpus({', '.join(counted(n, noun) for n, noun in sizes)}, {len(self.skipped)} skipped)"

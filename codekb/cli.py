@@ -18,6 +18,7 @@ from codekb.markup import annotation
 from codekb.parsing.locate import locate
 from codekb.questions import load_questions, questions_from_docstrings
 from codekb.ranking import Ranking
+from codekb.table import counted
 
 PROVIDERS = ("embedded", "minilm", "openai")
 OVERVIEW = """
@@ -203,11 +204,11 @@ def _benchmark(options: argparse.Namespace) -> str:
     kb = knowledge_base(options)
     if options.questions:
         questions = load_questions(options.questions, kb.corpus)
-        caption = f"{len(questions)} questions of {options.questions}"
+        caption = f"{counted(len(questions), 'question')} of {options.questions}"
     else:
         questions, bare = questions_from_docstrings(kb.corpus, limit=options.limit)
         kb = KnowledgeBase(bare, kb.encoder)
-        caption = f"{len(questions)} docstrings as questions, taken out of the code"
+        caption = f"{counted(len(questions), 'docstring')} as questions, taken out of the code"
     k = options.top
     searches = {
         "dense, body": lambda text: kb.search(text, k, hybrid=False, text="body"),

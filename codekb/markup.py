@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
+
+from codekb.table import counted
 
 if TYPE_CHECKING:
     from codekb.ranking import Hit, Ranking
@@ -51,6 +54,44 @@ def short_name(chunk_id: str) -> str:
     """
     head, _, tail = chunk_id.partition("::")
     return tail or head.rsplit("/", 1)[-1]
+
+
+def tell_apart(names: Mapping[str, str]) -> dict[str, str]:
+    """Chunk id → name; those that share a name get as much of their place before it as tells them apart.
+
+    The place is the file in Python, the folder (the package) in Go, and folders above where that is not enough.
+
+    >>> list(tell_apart({"cli/a.go::Run": "Run", "db/b.go::Run": "Run", "db/b.go::Close": "Close"}).values())
+    ['cli.Run', 'db.Run', 'Close']
+    """
+    told = dict(names)
+    for depth in range(1, MAX_PLACES + 1):
+        count = Counter(told.values())
+        for chunk_id, name in told.items():
+            if count[name] > 1:
+                between = "." if "::" in chunk_id else "/"
+                told[chunk_id] = between.join([*_place(chunk_id, depth), names[chunk_id]])
+    return told
+
+
+MAX_PLACES = 6
+"""Folders put before a name at most: a label that needs more tells nobody anything."""
+
+
+def _place(chunk_id: str, depth: int) -> list[str]:
+    path, _, name = chunk_id.partition("::")
+    *folders, file = path.split("/")
+    stem = file.rsplit(".", 1)[0]
+    if not name or (stem == "__init__" and folders):
+        return folders[-depth:]
+    if file.endswith(".go") and folders:
+        return folders[-1:] if depth == 1 else [*folders, stem][-depth:]
+    return [*folders, stem][-depth:]
+
+
+def short_names(ids: Iterable[str]) -> dict[str, str]:
+    """`short_name` of each id, told apart where two are alike."""
+    return tell_apart({i: short_name(i) for i in ids})
 
 
 def annotation(hit: Hit) -> str:
@@ -131,7 +172,7 @@ def _title(ranking: Ranking) -> str:
     query = " ".join(ranking.query.split())
     about = f" for “{query[:80]}{'…' if len(query) > 80 else ''}”" if query else ""
     label = f"{ranking.title}: " if ranking.title else ""
-    return f"{label}{len(ranking)} hit{'s' if len(ranking) != 1 else ''}{about}"
+    return f"{label}{counted(len(ranking), 'hit')}{about}"
 
 
 CELL = "padding:3px 12px 3px 0;text-align:{};vertical-align:top;border-bottom:1px solid #8884"

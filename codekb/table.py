@@ -10,6 +10,15 @@ STYLE = "border-collapse:collapse;font-size:13px;margin:4px 0"
 CELL = "padding:3px 10px 3px 0;text-align:{align};vertical-align:top;border-bottom:1px solid #8884"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is one.
+
+    >>> counted(1, "callee"), counted(1200, "edge")
+    ('1 callee', '1200 edges')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _text(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from codekb.chunks import Chunk
-from codekb.markup import annotation, method_colours, path_of, ranking_html, ranking_text, score_format
+from codekb.markup import (
+    annotation,
+    method_colours,
+    path_of,
+    ranking_html,
+    ranking_text,
+    score_format,
+    short_names,
+    tell_apart,
+)
 from codekb.ranking import Hit, Ranking, Step
 
 HOSTILE = "<script>alert('x')</script>\"&🙂"
@@ -42,6 +51,22 @@ def test_annotation_names_the_relation_and_the_chunk_it_came_from():
     assert annotation(hit(via=(step("called by"),))) == "caller of Connect"
     assert annotation(hit(via=(step("calls"), step("inherits", "a.py::C")))) == "base of C"
     assert annotation(hit(via=(step("mystery"),))) == "mystery, from Connect"
+
+
+def test_names_that_are_alike_carry_as_much_of_their_place_as_tells_them_apart():
+    def told(*ids):
+        return list(short_names(ids).values())
+
+    assert told("a/x.py::f", "a/x.py::g") == ["f", "g"]
+    assert told("a/x.py::f", "b/y.py::f", "a/x.py::g") == ["x.f", "y.f", "g"]
+    assert told("a/x.py::f", "b/x.py::f") == ["a.x.f", "b.x.f"]
+    assert told("a/__init__.py::f", "b/__init__.py::f") == ["a.f", "b.f"]
+    assert told("cli/root.go::Run", "db/query.go::Run") == ["cli.Run", "db.Run"]
+    assert told("db/a.go::Run", "db/b.go::Run") == ["db.a.Run", "db.b.Run"]
+    assert told("a/mod.py", "b/mod.py", "c.py") == ["a/mod.py", "b/mod.py", "c.py"]
+    assert told("x.py::f", "a/x.py::f") == ["x.f", "a.x.f"]
+    assert told("f.go::f", "g.go::f") == ["f.f", "g.f"]
+    assert told() == [] and tell_apart({"a": "same", "b": "same"}) == {"a": "same", "b": "same"}
 
 
 def test_path_names_every_step_with_its_line_and_confidence():

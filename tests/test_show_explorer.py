@@ -175,7 +175,7 @@ def test_another_folder_is_indexed_and_asked_the_same(explorer, tmp_path):
     explorer.load.go.click()
     assert shown_names(explorer) == ["connection_pool"] and explorer.controls["namespace"].value == ""
     assert explorer.controls["namespace"].options == ("deep",)
-    assert "1 functions in" in explorer.load.report.value and "bad.py" in explorer.load.report.value
+    assert "1 function in 1 file of" in explorer.load.report.value and "bad.py" in explorer.load.report.value
 
 
 def test_package_is_indexed_by_its_name(explorer):

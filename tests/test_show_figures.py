@@ -57,7 +57,7 @@ TEXTS = {
     "deltas": "Δ with interval: namespace +0.100 [+0.020, +0.200]; priors -0.100 [-0.200, -0.050]",
     "recall_against_tokens": "recall against tokens: more 0.500 at 900",
     "before_after": "rank before → after: 1 better, 1 worse, 1 equal",
-    "hairball_and_ego": "2 edges (calls); around b: 1 callers (a), 1 callees (c)",
+    "hairball_and_ego": "2 edges (calls); around b: 1 caller (a), 1 callee (c)",
     "candidates_per_hop": "Candidates per hop: all 3 → 40 → 400; calls 3 → 5 → 6",
     "visit_order": "Visit order from a: 1 b",
 }

@@ -53,6 +53,52 @@ def test_hit_that_the_graph_brought_stands_on_the_side_it_was_reached_over():
     assert places["main"] == ("reached", True, 2)
 
 
+def test_hit_that_the_graph_brought_brings_no_neighbours_of_its_own_but_they_are_counted():
+    code = graph(("a", "b", "calls", 1.0), ("b", "c", "calls", 1.0), ("b", "d", "calls", 1.0))
+    step = Step("m.py::a", "calls", "m.py::b", 7, 1.0, "")
+    view = around(code, [Hit(chunk("a"), 1.0), Hit(chunk("b"), 0.5, via=(step,))])
+    assert roles(view) == {"a": "match", "b": "reached"} and view.hidden_callees == 2
+
+
+def test_only_edges_of_a_hit_are_drawn():
+    code = graph(("a", "b", "calls", 1.0), ("b", "c", "calls", 1.0), ("a", "c", "calls", 1.0), ("c", "c", "calls", 1.0))
+    view = around(code, [Hit(chunk("b"), 1.0)])
+    assert [(e.source[-1], e.target[-1]) for e in view.lines] == [("a", "b"), ("b", "c")]
+
+
+def placed(path: str, qualname: str, kind: str = "function") -> Chunk:
+    name = qualname.rsplit(".", 1)[-1]
+    return Chunk(f"{path}::{qualname}", kind, name, qualname, "", path, 1, 2, "python", "", "", "")
+
+
+def labels(*chunks: Chunk) -> list[str]:
+    made = payload(around(nx.MultiDiGraph(), [Hit(c, 1.0) for c in chunks], ranks={}))
+    at = {node["id"]: node["label"] for node in made["nodes"]}
+    return [at[c.id] for c in chunks]
+
+
+def test_boxes_of_one_name_are_told_apart_by_class_file_or_folder():
+    assert labels(placed("cli/root.go", "Execute"), placed("db/query.go", "Execute")) == ["cli.Execute", "db.Execute"]
+    assert labels(placed("a.py", "f"), placed("b.py", "f"), placed("b.py", "g")) == ["a.f", "b.f", "g"]
+    long = "AVeryLongClassNameIndeed"
+    assert labels(placed("a.py", f"{long}.go"), placed("a.py", "other")) == ["go", "other"]
+    assert labels(placed("a.py", f"{long}.go"), placed("a.py", "ACompletelyDifferentClass.go")) == [
+        "AVeryLongCl…meIndeed.go",
+        "ACompletely…entClass.go",
+    ]
+
+
+def test_long_names_that_would_be_cut_to_the_same_are_cut_later():
+    first, second = (placed("a.py", f"single_source_{x}_shortest_path_length") for x in ("all", "one"))
+    assert len(set(labels(first, second))) == 2 and labels(first) == ["single_sour…path_length"]
+
+
+def test_edge_within_a_column_has_a_middle_of_its_own():
+    made = payload(around(CODE, [Hit(chunk("main"), 1.0), Hit(chunk("connect"), 0.9)]))
+    bent = {edge["to"]: edge.get("smooth", {}).get("type") for edge in made["edges"]}
+    assert bent == {"m.py::connect": "dynamic", "m.py::retry": None}
+
+
 def test_only_the_relations_asked_for_are_drawn():
     view = around(CODE, [Hit(chunk("connect"), 1.0)], relations=("uses",))
     assert roles(view) == {"connect": "match", "Base": "callee"}

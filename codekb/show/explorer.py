@@ -18,6 +18,7 @@ from codekb.show.controls import Choices, build_controls, field, names_shown, se
 from codekb.show.neighbourhood import MAX_SIDE, around
 from codekb.show.source import source_html
 from codekb.show.sources import LoadPanel
+from codekb.table import counted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -29,6 +30,9 @@ DRAWN_ONLY = frozenset({"resolver", "relations", "around"})
 """Controls that change the picture and not the ranking."""
 
 SOURCE_HEIGHT = "320px"
+LIST_FLEX, GRAPH_FLEX = "41 1 300px", "59 1 420px"
+"""List and graph stand side by side where both fit, else below each other."""
+
 MIN_SIDE = 6
 """Neighbours a side around few results; around more, as many as there are results."""
 
@@ -61,7 +65,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return (
-            f"Explorer({len(self.kb.corpus.functions)} functions, query={self.query.value!r}): run the cell to use it"
+            f"Explorer({counted(len(self.kb.corpus.functions), 'function')}, "
+            f"query={self.query.value!r}): run the cell to use it"
         )
 
     def search(self) -> None:
@@ -91,13 +96,13 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             [widgets.Box(others, layout=row), self.load],
             titles=("All controls", "Index another folder or package; choose the encoder"),
         )
-        left = widgets.Box([self.results], layout=widgets.Layout(width="41%", display="block"))
-        right = widgets.Box([self.graph], layout=widgets.Layout(width="59%", display="block"))
+        left = widgets.Box([self.results], layout=widgets.Layout(flex=LIST_FLEX, min_width="0", display="block"))
+        right = widgets.Box([self.graph], layout=widgets.Layout(flex=GRAPH_FLEX, min_width="0", display="block"))
         self.source.layout = widgets.Layout(max_height=SOURCE_HEIGHT, overflow="auto", border_top="1px solid #8884")
         return [
             self.query,
             widgets.Box([field(name, self.controls[name]) for name in shown], layout=row),
-            widgets.HBox([left, right], layout=widgets.Layout(grid_gap="8px", overflow="hidden")),
+            widgets.Box([left, right], layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px", overflow="hidden")),
             self.source,
             more,
         ]
@@ -171,7 +176,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         callers = sum(d["relation"] == "calls" for _, _, d in code.in_edges(chunk_id, data=True))
         callees = sum(d["relation"] == "calls" for _, _, d in code.out_edges(chunk_id, data=True))
         open_calls = self._unresolved()[chunk_id]
-        unknown = f", {open_calls} names in it unresolved" if open_calls else ""
+        unknown = f", {counted(open_calls, 'name')} in it unresolved" if open_calls else ""
         return f"called by {callers}, calls {callees} in this code base{unknown}"
 
 

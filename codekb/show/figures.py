@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from codekb.markup import method_colours, short_name
+from codekb.markup import method_colours, short_names, tell_apart
 from codekb.ranking import Ranking
 from codekb.show.graph_figures import candidates_per_hop, hairball_and_ego, visit_order
 from codekb.show.picture import ACCENT, FAINT, HARM, INK, Picture, canvas, label, said
 from codekb.show.resolvers import resolver_panels
 from codekb.show.source import Heat, token_heat
+from codekb.table import counted
 
 __all__ = [
     "Heat",
@@ -41,6 +42,7 @@ def rank_changes(rankings: Mapping[str, Ranking], *, answers: Collection[str] = 
         raise ValueError(f"a change of rank needs at least two rankings; {list(rankings)} came")
     titles = list(rankings)
     ids = sorted({i for r in rankings.values() for i in r.ids[:top]})
+    names = short_names(ids)
     ranks = {i: [_place(r, i, top) for r in rankings.values()] for i in ids}
     figure, (ax,) = canvas(max(6.4, 2.6 + 2.6 * len(titles)), 0.36 * (top + 2) + 0.6)
     for i in ids:
@@ -54,7 +56,7 @@ def rank_changes(rankings: Mapping[str, Ranking], *, answers: Collection[str] = 
             marker="o",
             ms=5 if strong else 3,
         )
-    _side_labels(ax, ids, ranks, answers, top)
+    _side_labels(ax, names, ranks, answers, top)
     ax.axhline(top + 0.6, color=FAINT, lw=0.8, ls=":")
     ax.set(ylim=(top + 1.6, 0.4), xlim=(-0.95, len(titles) - 0.05), xticks=range(len(titles)), ylabel="rank")
     ax.set_xticklabels(titles)
@@ -62,7 +64,7 @@ def rank_changes(rankings: Mapping[str, Ranking], *, answers: Collection[str] = 
     ax.xaxis.tick_top()
     ax.spines["bottom"].set_visible(False)
     moves = (
-        f"{short_name(i)} " + " → ".join(str(r.rank(i)) if r.rank(i) else "–" for r in rankings.values())
+        f"{names[i]} " + " → ".join(str(r.rank(i)) if r.rank(i) else "–" for r in rankings.values())
         for i in sorted(ids, key=lambda i: (i not in answers, ranks[i], i))
     )
     return Picture(figure, f"Ranks, {' → '.join(titles)}: {said(moves)}")
@@ -73,10 +75,10 @@ def _place(ranking: Ranking, chunk_id: str, top: int) -> int:
     return rank if rank is not None and rank <= top else top + 1
 
 
-def _side_labels(ax, ids, ranks, answers, top) -> None:  # type: ignore[no-untyped-def]
-    for i in ids:
+def _side_labels(ax, names, ranks, answers, top) -> None:  # type: ignore[no-untyped-def]
+    for i, whole in names.items():
         style = {"fontsize": 8.5, "va": "center", "color": ACCENT if i in answers else INK}
-        name = label(short_name(i))
+        name = label(whole)
         if ranks[i][0] <= top:
             ax.text(-0.07, ranks[i][0], name, ha="right", **style)
         if ranks[i][-1] <= top:
@@ -92,13 +94,14 @@ def rank_scatter(x: Ranking, y: Ranking, *, answers: Collection[str] = (), named
     ids = sorted(set(x.ids[:depth]) | set(y.ids[:depth]))
     places = {i: (min(x.rank(i) or depth, depth), min(y.rank(i) or depth, depth)) for i in ids}
     best = sorted(ids, key=lambda i: (min(places[i]), sum(places[i]), i))[:named]
+    names = short_names(dict.fromkeys([*answers, *best]))
     figure, (ax,) = canvas(6.2, 4.6)
     other = [i for i in ids if i not in answers]
     ax.scatter([places[i][0] for i in other], [places[i][1] for i in other], s=14, color=FAINT, alpha=0.7, lw=0)
     right = [i for i in ids if i in answers]
     ax.scatter([places[i][0] for i in right], [places[i][1] for i in right], s=46, color=ACCENT, zorder=3)
     for i in [*right, *(b for b in best if b not in right)]:
-        ax.annotate(label(short_name(i)), places[i], xytext=(5, 4), textcoords="offset points", fontsize=8, color=INK)
+        ax.annotate(label(names[i]), places[i], xytext=(5, 4), textcoords="offset points", fontsize=8, color=INK)
     ax.plot([1, depth], [1, depth], color=FAINT, lw=0.8, ls=":")
     ax.set(xscale="log", yscale="log", xlim=(0.85, depth * 1.5), ylim=(0.85, depth * 1.5))
     ticks = [t for t in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if t <= depth]
@@ -106,7 +109,7 @@ def rank_scatter(x: Ranking, y: Ranking, *, answers: Collection[str] = (), named
     ax.set_yticks(ticks, map(str, ticks))
     ax.minorticks_off()
     ax.set(xlabel=f"rank by {x.title or 'the first'}", ylabel=f"rank by {y.title or 'the second'}")
-    pairs = (f"{short_name(i)} {_or_none(x, i)} × {_or_none(y, i)}" for i in [*right, *best] if i in places)
+    pairs = (f"{names[i]} {_or_none(x, i)} × {_or_none(y, i)}" for i in [*right, *best] if i in places)
     return Picture(
         figure, f"Rank by {x.title or 'the first'} × {y.title or 'the second'}: {said(dict.fromkeys(pairs))}"
     )
@@ -123,6 +126,7 @@ def share_bars(ranking: Ranking, *, top: int = 10) -> Picture:
     colours = method_colours(name for h in hits for name in h.parts)
     figure, (ax,) = canvas(7.2, 0.34 * len(hits) + 1.1)
     rows = range(len(hits))
+    names = tell_apart({h.chunk.id: h.chunk.qualname for h in hits})
     right, left = [0.0] * len(hits), [0.0] * len(hits)
     for name, colour in colours.items():
         values = [h.parts.get(name, 0.0) for h in hits]
@@ -131,7 +135,7 @@ def share_bars(ranking: Ranking, *, top: int = 10) -> Picture:
         right = [r + max(v, 0) for r, v in zip(right, values, strict=True)]
         left = [m + min(v, 0) for m, v in zip(left, values, strict=True)]
     ax.axvline(0, color=INK, lw=0.8)
-    ax.set_yticks(list(rows), [label(h.chunk.qualname) for h in hits])
+    ax.set_yticks(list(rows), [label(names[h.chunk.id]) for h in hits])
     ax.invert_yaxis()
     ax.set_xlabel("score")
     if colours:
@@ -142,7 +146,7 @@ def share_bars(ranking: Ranking, *, top: int = 10) -> Picture:
             loc="lower center",
             bbox_to_anchor=(0.5, 1.0),
         )
-    return Picture(figure, f"Shares of {len(hits)} hits by {', '.join(colours) or 'no method'}")
+    return Picture(figure, f"Shares of {counted(len(hits), 'hit')} by {', '.join(colours) or 'no method'}")
 
 
 def deltas(rows: Mapping[str, Interval], *, measure: str = "Δ") -> Picture:

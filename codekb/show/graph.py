@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,9 @@ import anywidget
 import traitlets
 
 from codekb.chunks import Chunk
+from codekb.markup import tell_apart
 from codekb.show.neighbourhood import Line, Neighbourhood, Spot
+from codekb.table import counted
 
 if TYPE_CHECKING:
     from pyvis.network import Network
@@ -47,7 +50,7 @@ OPTIONS = {
         "selectConnectedEdges": True,
     },
     "nodes": {"font": {"size": 14, "color": "#1f2933", "face": "sans-serif"}, "margin": 6, "borderWidthSelected": 3},
-    "edges": {"smooth": {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.4}},
+    "edges": {"smooth": {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.85}},
 }
 
 
@@ -57,14 +60,15 @@ def network(view: Neighbourhood, *, edge_labels: bool = False) -> Network:
 
     net = Network(directed=True, cdn_resources="in_line")
     column = {spot.chunk.id: spot.x for spot in view.spots}
+    labels = _labels([spot.chunk for spot in view.spots])
     for spot in view.spots:
-        net.add_node(spot.chunk.id, **_node(spot))
+        net.add_node(spot.chunk.id, **_node(spot, labels[spot.chunk.id]))
     for line in view.lines:
         net.add_edge(line.source, line.target, **_edge(line, edge_labels), **_bend(line, column))
     return net
 
 
-def _node(spot: Spot) -> dict[str, Any]:
+def _node(spot: Spot, label: str) -> dict[str, Any]:
     _, fill, border, radius = ROLES[spot.role]
     number = f"{spot.rank}  " if spot.rank else ""
     style = {"background": fill, "border": border, "highlight": {"background": fill, "border": "#1f2933"}}
@@ -75,7 +79,7 @@ def _node(spot: Spot) -> dict[str, Any]:
         spot.chunk.signature.splitlines()[0][:90] if spot.chunk.signature else "",
     ]
     return {
-        "label": number + _short(spot.chunk),
+        "label": number + label,
         "title": "\n".join(part for part in [*about, ROLES[spot.role][0]] if part),
         "shape": "box",
         "color": style,
@@ -87,22 +91,35 @@ def _node(spot: Spot) -> dict[str, Any]:
     }
 
 
+def _labels(chunks: Sequence[Chunk]) -> dict[str, str]:
+    """A label for each chunk: the dotted name where it fits, else its last part; alike ones with class, file or folder.
+
+    What is longer is cut in the middle, later where two would be cut to the same.
+    """
+    names = {c.id: _short(c) for c in chunks}
+    count = Counter(names.values())
+    names |= {c.id: c.qualname for c in chunks if count[names[c.id]] > 1 and c.kind != "module"}
+    told = tell_apart(names)
+    seen = Counter(_cut(name) for name in told.values())
+    return {i: _cut(name, NAME_LENGTH if seen[_cut(name)] == 1 else 2 * NAME_LENGTH) for i, name in told.items()}
+
+
 def _short(chunk: Chunk) -> str:
-    """The dotted name where it fits, else the last part, else that cut in the middle."""
     if chunk.kind == "module":
-        return _cut(chunk.path.rsplit("/", 1)[-1])
-    return chunk.qualname if len(chunk.qualname) <= NAME_LENGTH else _cut(chunk.name)
+        return chunk.path.rsplit("/", 1)[-1]
+    return chunk.qualname if len(chunk.qualname) <= NAME_LENGTH else chunk.name
 
 
-def _cut(name: str) -> str:
-    half = NAME_LENGTH // 2
-    return name if len(name) <= NAME_LENGTH else f"{name[:half]}…{name[-half:]}"
+def _cut(name: str, limit: int = NAME_LENGTH) -> str:
+    half = limit // 2
+    return name if len(name) <= limit else f"{name[:half]}…{name[-half:]}"
 
 
 def _edge(line: Line, labels: bool) -> dict[str, Any]:
+    colour = RELATION_COLOURS.get(line.relation, "#888888")
     look = {
         "title": f"{line.relation}, line {line.line}\nconfidence {line.confidence:.2f}: {line.reason}",
-        "color": RELATION_COLOURS.get(line.relation, "#888888"),
+        "color": {"color": colour, "highlight": "#1f2933", "hover": "#1f2933"},
         "width": 1 + line.confidence,
         "dashes": line.confidence < SURE,
         "arrows": {"to": {"enabled": True, "scaleFactor": 0.6}},
@@ -114,10 +131,10 @@ def _edge(line: Line, labels: bool) -> dict[str, Any]:
 
 
 def _bend(line: Line, column: Mapping[str, float]) -> dict[str, Any]:
-    """An edge within a column goes round the boxes between its ends."""
+    """An edge within a column goes round the boxes between its ends: `graph.js` moves its middle past the widest."""
     if column[line.source] != column[line.target] or line.source == line.target:
         return {}
-    return {"smooth": {"enabled": True, "type": "curvedCW", "roundness": 0.45}}
+    return {"smooth": {"enabled": True, "type": "dynamic"}}
 
 
 def payload(view: Neighbourhood, *, edge_labels: bool = False) -> dict[str, Any]:
@@ -181,4 +198,5 @@ class GraphView(anywidget.AnyWidget):
         return _script()
 
     def __repr__(self) -> str:
-        return f"GraphView({len(self.payload.get('nodes', ()))} chunks, {len(self.payload.get('edges', ()))} edges)"
+        nodes, edges = (len(self.payload.get(part, ())) for part in ("nodes", "edges"))
+        return f"GraphView({counted(nodes, 'chunk')}, {counted(edges, 'edge')})"

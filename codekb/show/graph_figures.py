@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from codekb.markup import method_colours, short_name
+from codekb.markup import method_colours, short_names
 from codekb.ranking import Step
 from codekb.show.picture import ACCENT, FAINT, INK, Picture, canvas, label, said
+from codekb.table import counted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -48,13 +49,18 @@ def hairball_and_ego(graph: nx.MultiDiGraph, chunk_id: str, *, relations: Collec
     _hairball(whole, edges, chunk_id)
     callers = sorted({a for a, b in edges if b == chunk_id})
     callees = sorted({b for a, b in edges if a == chunk_id})
-    _ego(ego, chunk_id, callers, callees)
-    return Picture(
-        figure,
-        f"{len(edges)} edges ({', '.join(relations)}); around {short_name(chunk_id)}: "
-        f"{len(callers)} callers ({said(map(short_name, callers), 3)}), "
-        f"{len(callees)} callees ({said(map(short_name, callees), 3)})",
+    names = short_names([chunk_id, *callers, *callees])
+    _ego(ego, chunk_id, callers, callees, names)
+    sides = (
+        f"{counted(len(ids), noun)}{_listed(ids, names)}" for noun, ids in (("caller", callers), ("callee", callees))
     )
+    return Picture(
+        figure, f"{counted(len(edges), 'edge')} ({', '.join(relations)}); around {names[chunk_id]}: {', '.join(sides)}"
+    )
+
+
+def _listed(ids: Sequence[str], names: Mapping[str, str]) -> str:
+    return f" ({said((names[i] for i in ids), 3)})" if ids else ""
 
 
 def _hairball(ax: Any, edges: list[tuple[str, str]], chunk_id: str) -> None:
@@ -69,10 +75,10 @@ def _hairball(ax: Any, edges: list[tuple[str, str]], chunk_id: str) -> None:
     ax.scatter([at[chunk_id][0]], [at[chunk_id][1]], s=40, color=ROLE_COLOURS["centre"], zorder=4)
     ax.set(xlim=(-1.05, 1.05), ylim=(-1.05, 1.05), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(f"everything: {len(nodes)} chunks, {len(edges)} edges")
+    ax.set_title(f"everything: {counted(len(nodes), 'chunk')}, {counted(len(edges), 'edge')}")
 
 
-def _ego(ax: Any, centre: str, callers: list[str], callees: list[str]) -> None:
+def _ego(ax: Any, centre: str, callers: list[str], callees: list[str], names: Mapping[str, str]) -> None:
     columns = ((-1.0, callers, "caller", "right"), (1.0, callees, "callee", "left"))
     for x, ids, role, side in columns:
         shown = ids[:MAX_COLUMN]
@@ -81,14 +87,14 @@ def _ego(ax: Any, centre: str, callers: list[str], callees: list[str]) -> None:
             start, end = ((x, y), (0.0, 0.0)) if role == "caller" else ((0.0, 0.0), (x, y))
             ax.annotate("", end, start, arrowprops=_arrow(ROLE_COLOURS[role]))
             ax.scatter([x], [y], s=34, color=ROLE_COLOURS[role], zorder=3)
-            ax.text(x * 1.08, y, label(short_name(node), 24), ha=side, va="center", fontsize=8, color=INK)
+            ax.text(x * 1.08, y, label(names[node], 24), ha=side, va="center", fontsize=8, color=INK)
         more = f" ({len(ids) - len(shown)} not drawn)" if len(ids) > len(shown) else ""
-        ax.set_title(ax.get_title() + f"{len(ids)} {role}s{more}" + (" → chunk → " if role == "caller" else ""))
+        ax.set_title(ax.get_title() + f"{counted(len(ids), role)}{more}" + (" → chunk → " if role == "caller" else ""))
     ax.scatter([0], [0], s=90, color=ROLE_COLOURS["centre"], zorder=4)
     ax.text(
         0,
         0.35,
-        label(short_name(centre), 30),
+        label(names[centre], 30),
         ha="center",
         fontsize=9,
         weight="bold",
@@ -139,20 +145,20 @@ def visit_order(seeds: Sequence[str], steps: Sequence[Step], *, upto: int | None
         if step.source not in known:
             raise ValueError(f"the walk reaches {step.target!r} from {step.source!r}, which it has not visited before")
         known.add(step.target)
-    at = _tree(list(seeds), order, parent)
+    at, names = _tree(list(seeds), order, parent), short_names(order)
     shown = len(steps) if upto is None else upto
     figure, (ax,) = canvas(9.2, max(2.2, 0.3 * len(order) + 0.6))
     for number, node in enumerate(order[len(seeds) :], 1):
         step, strong = parent[node], number <= shown
         colour = method_colours([step.relation])[step.relation] if strong else "#e4e7eb"
         ax.annotate("", at[node], at[step.source], arrowprops=_arrow(colour))
-        name = f"{number} {label(short_name(node), 30)}  ({step.relation})"
+        name = f"{number} {label(names[node], 30)}  ({step.relation})"
         ax.text(at[node][0] + 0.05, at[node][1], name, va="center", fontsize=8, color=INK if strong else "#cbd2d9")
     for seed in seeds:
         ax.text(
             at[seed][0] + 0.05,
             at[seed][1],
-            label(short_name(seed), 30),
+            label(names[seed], 30),
             va="center",
             fontsize=8.5,
             weight="bold",
@@ -161,8 +167,8 @@ def visit_order(seeds: Sequence[str], steps: Sequence[Step], *, upto: int | None
     ax.scatter([at[n][0] for n in order], [at[n][1] for n in order], s=22, zorder=3, color=colours)
     ax.set(xlim=(-0.1, max((x for x, _ in at.values()), default=0.0) + 1.3), ylim=(len(order) - 0.4, -0.6))
     ax.set_axis_off()
-    told = (f"{i} {short_name(n)}" for i, n in enumerate(order[len(seeds) :][:shown], 1))
-    return Picture(figure, f"Visit order from {said(map(short_name, seeds))}: {said(told, 12)}")
+    told = (f"{i} {names[n]}" for i, n in enumerate(order[len(seeds) :][:shown], 1))
+    return Picture(figure, f"Visit order from {said(names[s] for s in seeds)}: {said(told, 12)}")
 
 
 def _tree(seeds: list[str], order: list[str], parent: Mapping[str, Step]) -> dict[str, Point]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
-from codekb.markup import short_name
+from codekb.markup import short_name, short_names
 from codekb.ranking import Hit
 from codekb.show import graph as live
 from codekb.show.neighbourhood import around
@@ -44,13 +44,14 @@ def resolver_panels(
     """
     found = {name: callees(graph, chunk_id) for name, graph in graphs.items()}
     rows = sorted({*(t for ids in found.values() for t in ids), *(expected or ())})
+    names = short_names(rows)
     columns = max(len(graphs), 1)
     figure, axes = canvas(PANEL_WIDTH * columns, ROW_HEIGHT * max(len(rows), 3) + 0.8, columns=columns)
     for ax, (name, ids) in zip(axes, found.items(), strict=False):
-        _panel(ax, rows, ids, expected)
+        _panel(ax, names, ids, expected)
         counted = f"{len(ids)} of {len(rows)}" if expected is None else _verdict(ids, expected)
         ax.set_title(f"{name}\n{counted}", fontsize=9, loc="left")
-    told = (f"{name} {len(ids)}: {said(map(short_name, ids), 8)}" for name, ids in found.items())
+    told = (f"{name} {len(ids)}: {said((names[i] for i in ids), 8)}" for name, ids in found.items())
     return Picture(figure, f"{short_name(chunk_id)} calls, by resolver · " + " · ".join(told))
 
 
@@ -59,9 +60,9 @@ def _verdict(ids: Sequence[str], expected: Collection[str]) -> str:
     return f"{len(ids) - wrong} right, {wrong} wrong, {missing} missing"
 
 
-def _panel(ax: Any, rows: list[str], ids: list[str], expected: Collection[str] | None) -> None:
-    middle = (len(rows) - 1) / 2
-    for row, target in enumerate(rows):
+def _panel(ax: Any, names: Mapping[str, str], ids: list[str], expected: Collection[str] | None) -> None:
+    middle = (len(names) - 1) / 2
+    for row, (target, name) in enumerate(names.items()):
         y, drawn = middle - row, target in ids
         right = expected is None or target in expected
         colour = (ACCENT if expected is None else RIGHT) if right else HARM
@@ -69,7 +70,7 @@ def _panel(ax: Any, rows: list[str], ids: list[str], expected: Collection[str] |
         if drawn or right:
             ax.plot([0, 1], [0, y], style, color=colour if drawn else FAINT, lw=1.4 if drawn else 1.0)
         ax.scatter([1], [y], s=26, color=colour if drawn else "white", edgecolor=colour if drawn else FAINT, zorder=3)
-        ax.text(1.07, y, label(short_name(target), 26), va="center", fontsize=8, color=INK if drawn else FAINT)
+        ax.text(1.07, y, label(name, 26), va="center", fontsize=8, color=INK if drawn else FAINT)
     ax.scatter([0], [0], s=70, color=INK, zorder=4)
     ax.set(xlim=(-0.1, 3.2), ylim=(-middle - 0.6, middle + 0.6))
     ax.set_axis_off()

@@ -10,6 +10,7 @@ import traitlets
 
 from codekb.markup import annotation, method_colours, path_of, score_format, shares_text
 from codekb.ranking import Hit, Ranking
+from codekb.table import counted
 
 MATCH_COLOUR, REACHED_COLOUR = "var(--jp-ui-font-color2,#666)", "#3f9b6c"
 MAX_PLACE = 40
@@ -26,7 +27,7 @@ def payload(ranking: Ranking, *, head: str = "") -> dict[str, Any]:
     colours = method_colours(name for hit in every for name in hit.parts)
     best = max((sum(abs(v) for v in hit.parts.values()) for hit in every), default=0.0)
     form = score_format(ranking)
-    count = f"{len(ranking)} result{'s' if len(ranking) != 1 else ''}"
+    count = counted(len(ranking), "result")
     return {
         "head": head or (count if len(ranking) else "No function matches. Try other words, or fewer filters."),
         "rows": [_row(hit, str(n), form) for n, hit in enumerate(ranking, 1)],
@@ -87,4 +88,4 @@ class ResultList(anywidget.AnyWidget):
         return (files("codekb.show") / "static" / "results.js").read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
-        return f"ResultList({len(self.payload.get('rows', ()))} rows)"
+        return f"ResultList({counted(len(self.payload.get('rows', ())), 'row')})"

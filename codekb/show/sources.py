@@ -12,6 +12,7 @@ import ipywidgets as widgets
 from codekb.chunks import Corpus
 from codekb.encoders.base import Encoder
 from codekb.show.results import said
+from codekb.table import counted
 
 if TYPE_CHECKING:
     from codekb.knowledge_base import KnowledgeBase
@@ -135,7 +136,8 @@ def make_encoder(provider: str, model: str = "", base_url: str = "") -> Encoder:
 def report_html(corpus: Corpus) -> str:
     """What was indexed, and every file that was left out or read with a reservation, with its reason."""
     files = len({chunk.path for chunk in corpus})
-    text = f"{len(corpus.functions):,} functions in {files:,} files of <code>{html.escape(corpus.root)}</code>"
+    size = f"{counted(len(corpus.functions), 'function')} in {counted(files, 'file')}"
+    text = f"{size} of <code>{html.escape(corpus.root)}</code>"
     return f"<div>{text}{_listed('skipped', corpus.skipped)}{_listed('read with a reservation', corpus.notes)}</div>"
 
 

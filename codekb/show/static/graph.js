@@ -3,17 +3,19 @@ const STYLE = `
 .ckb-graph{position:relative;border:1px solid var(--jp-border-color2,#ccc);border-radius:4px;overflow:hidden}
 .ckb-graph .area{width:100%}
 .ckb-graph .area .vis-network{outline:none}
-.ckb-graph .bar{position:absolute;right:6px;top:6px;display:flex;gap:3px;z-index:3}
+.ckb-graph .bar{position:absolute;right:6px;bottom:6px;display:flex;gap:3px;z-index:3}
 .ckb-graph .bar button{width:24px;height:24px;border:1px solid var(--jp-border-color2,#ccc);border-radius:4px;cursor:pointer;
  background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#222);font-size:14px;line-height:1;padding:0}
 .ckb-graph .legend{display:flex;flex-wrap:wrap;gap:2px 12px;padding:4px 8px;font-size:11px;
  color:var(--jp-ui-font-color1,#222);border-top:1px solid var(--jp-border-color3,#ddd)}
 .ckb-graph .legend i{display:inline-block;vertical-align:-1px;margin-right:4px;box-sizing:border-box}
-.ckb-graph .note{padding:0 8px 5px;font-size:11px;color:var(--jp-ui-font-color2,#666)}
+.ckb-graph .note{padding:0 96px 5px 8px;min-height:24px;font-size:11px;color:var(--jp-ui-font-color2,#666)}
 .ckb-graph div.vis-tooltip{position:absolute;visibility:hidden;padding:6px 8px;white-space:pre;pointer-events:none;z-index:5;
  font:12px var(--jp-ui-font-family,sans-serif);background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#222);
  border:1px solid var(--jp-border-color1,#999);border-radius:4px;box-shadow:0 2px 6px #0003;max-width:440px;overflow:hidden}
 `;
+
+const MAX_REACH = 210; // a curve that goes further would run into the next column
 
 function make(tag, className, text) {
   const node = document.createElement(tag);
@@ -55,6 +57,21 @@ function render({ model, el }) {
     const id = model.get("selected");
     network.selectNodes(network.body.nodes[id] ? [id] : [], true);
   };
+  // An edge within a column has a middle of its own: it is moved past the widest box on its way, downward edges to the
+  // right, upward ones to the left. A quadratic curve reaches half as far as its middle.
+  const bend = () => {
+    const boxes = Object.values(network.body.nodes).filter((node) => !node.options.hidden);
+    for (const { from, to, edgeType } of Object.values(network.body.edges)) {
+      if (!edgeType.via || !from || from === to) continue;
+      const [top, foot] = [Math.min(from.y, to.y), Math.max(from.y, to.y)];
+      const passed = boxes.filter(({ x, y }) => x === from.x && y >= top && y <= foot);
+      const half = Math.max(...passed.map(({ shape }) => shape.width)) / 2;
+      const steps = passed.length - 1;
+      const reach = (half + 8) * Math.max(2, steps ** 2 / (2 * Math.max(steps - 1, 1)));
+      edgeType.via.x = from.x + Math.sign(to.y - from.y) * Math.min(reach, MAX_REACH);
+    }
+    network.redraw();
+  };
   const draw = () => {
     const { nodes = [], edges = [], legend: entries = [], note: text = "" } = model.get("payload");
     network.setData({ nodes, edges });
@@ -65,6 +82,8 @@ function render({ model, el }) {
     area.setAttribute("role", "img");
     area.setAttribute("aria-label", `Graph of ${nodes.length} chunks and ${edges.length} edges. ${text}`);
     fit();
+    network.redraw();
+    bend();
     pick();
   };
   network.on("click", ({ nodes }) => {
