@@ -62,29 +62,33 @@ class _Moves:
         back = {r: REVERSED[r] for r in limits.relations if weight(REVERSED[r]) > 0}
         # The plain dicts below the views, as networkx's own algorithms read them: a view costs calls an edge.
         self.nodes = graph._node
-        self.ways: list[tuple[Any, dict[str, str], int | None]] = []
+        self.ways: list[tuple[Any, _Sorted, dict[str, str], int | None]] = []
         if limits.direction != "in" and out:
-            self.ways.append((graph._succ, out, limits.max_out_degree))
+            self.ways.append((graph._succ, _kept(graph, "out"), out, limits.max_out_degree))
         if limits.direction != "out" and back:
-            self.ways.append((graph._pred, back, limits.max_in_degree))
+            self.ways.append((graph._pred, _kept(graph, "in"), back, limits.max_in_degree))
 
     def __call__(
-        self, visit: Visit, settled: set[str], floor: Mapping[str, float] | None = None
+        self,
+        visit: Visit,
+        settled: set[str],
+        floor: Mapping[str, float] | None = None,
+        *,
+        only_free: bool = False,
     ) -> Iterator[tuple[str, Chunk, int, Edge]]:
         """Node, chunk, hops after the step and edge, for every allowed step to a node that is not settled.
 
-        `floor` is the least confidence that still matters, by relation.
+        `floor` is the least confidence that still matters, by relation; `only_free` leaves out what costs a hop.
         """
         limits, floor = self.limits, floor or {}
-        last = visit.hops == limits.hops  # only free steps are left
+        last = only_free or visit.hops == limits.hops
         if last and not (limits.free_members and visit.chunk.kind in MEMBERS):
             return
         module = module_of(visit.chunk) if limits.same_module else None
-        for name, ids, around, relation in self._relations(visit.id, floor):
+        for name, edges in self._relations(visit.id, floor, last):
             least = max(floor.get(name, 0.0), limits.min_confidence)
             member = limits.free_members and name in MEMBERSHIP
-            for other in sorted(ids):
-                data = around[other][relation]
+            for other, data in edges:
                 if other in settled or data["confidence"] < least:
                     continue
                 chunk = self.nodes[other].get("chunk")
@@ -94,20 +98,40 @@ class _Moves:
                 if not (last and paid):
                     yield other, chunk, visit.hops + paid, (name, data["confidence"], data["reason"], data["line"])
 
-    def _relations(
-        self, node: str, floor: Mapping[str, float]
-    ) -> Iterator[tuple[str, list[str], Mapping[str, Any], str]]:
-        """For each relation with an allowed degree: its name as followed, the neighbours, and where their edges are."""
-        for adjacent, names, cap in self.ways:
-            found: dict[str, list[str]] = {r: [] for r, name in names.items() if floor.get(name, 0.0) <= 1.0}
-            around = adjacent[node] if found else {}
-            for other, keyed in around.items():
-                for relation in keyed:
-                    if relation in found:
-                        found[relation].append(other)
-            for relation, ids in found.items():
-                if ids and (cap is None or len(ids) <= cap):
-                    yield names[relation], ids, around, relation
+    def _relations(self, node: str, floor: Mapping[str, float], last: bool) -> Iterator[tuple[str, list[_Towards]]]:
+        """For each relation with an allowed degree: its name as followed and its edges, by the id they lead to."""
+        for adjacent, kept, names, cap in self.ways:
+            sorted_edges = kept.get(node)
+            if sorted_edges is None:
+                kept[node] = sorted_edges = _by_relation(adjacent[node])
+            for relation, name in names.items():
+                edges = sorted_edges.get(relation)
+                if edges is None or (last and relation != "contains") or (cap is not None and len(edges) > cap):
+                    continue
+                if floor.get(name, 0.0) <= 1.0:
+                    yield name, edges
+
+
+_Towards = tuple[str, dict[str, Any]]
+_Sorted = dict[str, dict[str, list[_Towards]]]
+
+
+def _kept(graph: nx.MultiDiGraph, direction: str) -> _Sorted:
+    """Where the sorted edges of the nodes met so far stay: in the graph's own cache, which every change of it empties.
+
+    A view (a reversed graph) does not hear of changes to what it shows: nothing is kept for it.
+    """
+    cache = {} if hasattr(graph, "_graph") else graph.__networkx_cache__
+    kept: _Sorted = cache.setdefault(("codekb", direction), {})
+    return kept
+
+
+def _by_relation(around: Mapping[str, Mapping[str, dict[str, Any]]]) -> dict[str, list[_Towards]]:
+    found: dict[str, list[_Towards]] = {}
+    for other in sorted(around):
+        for relation, data in around[other].items():
+            found.setdefault(relation, []).append((other, data))
+    return found
 
 
 def _members(here: Chunk, there: Chunk) -> bool:
@@ -174,17 +198,22 @@ def breadth_first(
         settled.add(visit.id)
         if caps.take(visit.chunk):
             taken.append(visit)
-        enough = room is not None and waiting >= room  # a paid step's target would stand behind more than fits
-        if enough and not limits.free_members:
-            continue
         free: list[Visit] = []
-        for other, chunk, hops, edge in moves(visit, settled):
-            if hops >= best.get(other, limits.hops + 1) or (enough and hops > visit.hops):
+        for only_free in (False, True):  # a paid step's target would stand behind more than fits: then free ones only
+            if not only_free and room is not None and waiting >= room:
                 continue
-            waiting += other not in best and chunk.kind in caps.kinds
-            best[other] = hops
-            step = Visit(other, chunk, visit.strength * decay ** (hops - visit.hops), hops, visit, edge)
-            (free if hops == visit.hops else queue).append(step)
+            for other, chunk, hops, edge in moves(visit, settled, only_free=only_free):
+                paid = hops > visit.hops
+                if hops + paid > best.get(other, limits.hops + 1):
+                    continue
+                if paid and room is not None and waiting >= room:
+                    break
+                waiting += other not in best and chunk.kind in caps.kinds
+                best[other] = hops
+                step = Visit(other, chunk, visit.strength * decay ** (hops - visit.hops), hops, visit, edge)
+                (queue if paid else free).append(step)
+            else:
+                break
         queue.extendleft(reversed(free))
     return taken
 

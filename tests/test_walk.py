@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import networkx as nx
 import pytest
@@ -229,12 +230,20 @@ def test_no_walk_exceeds_its_limits(seed: int, limits: Limits, weights: dict | N
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 30), hops=st.integers(0, 4), cap=st.integers(0, 30))
-def test_a_cap_on_chunks_cuts_the_uncapped_walk_short_and_changes_nothing_else(seed: int, hops: int, cap: int) -> None:
+@given(
+    seed=st.integers(0, 30),
+    hops=st.integers(0, 4),
+    cap=st.integers(0, 30),
+    members=st.booleans(),
+    kinds=st.sampled_from([("function", "class"), ("function",), KINDS]),
+)
+def test_a_cap_on_chunks_cuts_the_uncapped_walk_short_and_changes_nothing_else(
+    seed: int, hops: int, cap: int, members: bool, kinds: tuple[str, ...]
+) -> None:
     graph = random_graph(seed)
     seeds = {sorted(graph)[3]: 1.0, sorted(graph)[4]: 0.5}
-    free = Limits(hops=hops, relations=RELATIONS, direction="both", max_chunks=None)
-    capped = Limits(hops=hops, relations=RELATIONS, direction="both", max_chunks=cap)
+    free = Limits(hops=hops, relations=RELATIONS, direction="both", max_chunks=None, free_members=members, kinds=kinds)
+    capped = replace(free, max_chunks=cap)
     weights = {"calls": 0.8, "uses": 0.5, "inherits": 1.0, "contains": 0.2, "imports": 0.1}
     assert breadth_first(graph, seeds, capped) == breadth_first(graph, seeds, free)[:cap]
     assert best_first(graph, seeds, capped, weights) == best_first(graph, seeds, free, weights)[:cap]
