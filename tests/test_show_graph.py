@@ -53,11 +53,18 @@ def test_hit_that_the_graph_brought_stands_on_the_side_it_was_reached_over():
     assert places["main"] == ("reached", True, 2)
 
 
-def test_hit_that_the_graph_brought_brings_no_neighbours_of_its_own_but_they_are_counted():
+def test_hit_that_the_graph_brought_brings_no_neighbours_of_its_own():
     code = graph(("a", "b", "calls", 1.0), ("b", "c", "calls", 1.0), ("b", "d", "calls", 1.0))
     step = Step("m.py::a", "calls", "m.py::b", 7, 1.0, "")
     view = around(code, [Hit(chunk("a"), 1.0), Hit(chunk("b"), 0.5, via=(step,))])
-    assert roles(view) == {"a": "match", "b": "reached"} and view.hidden_callees == 2
+    assert roles(view) == {"a": "match", "b": "reached"} and view.hidden_callees == 0
+
+
+def test_edge_between_a_neighbour_and_a_hit_that_the_graph_brought_is_not_drawn():
+    code = graph(("a", "b", "calls", 1.0), ("a", "c", "calls", 1.0), ("c", "b", "calls", 1.0))
+    step = Step("m.py::a", "calls", "m.py::b", 7, 1.0, "")
+    view = around(code, [Hit(chunk("a"), 1.0), Hit(chunk("b"), 0.5, via=(step,))])
+    assert [(e.source[-1], e.target[-1]) for e in view.lines] == [("a", "b"), ("a", "c")]
 
 
 def test_only_edges_of_a_hit_are_drawn():

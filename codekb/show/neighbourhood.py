@@ -66,8 +66,8 @@ def around(
     """Hits in the middle column by rank, what leads to them on the left, what they lead to on the right.
 
     A hit that the graph brought in stands on the side it was reached over, and brings no neighbours of its own. Hits
-    that the graph does not know are drawn without edges. Only edges of a hit are drawn. Side columns are ordered so
-    that edges cross little; ties by id. `ranks` gives the numbers to show (None: the order of `hits`).
+    that the graph does not know are drawn without edges. Only edges of matches, and between hits, are drawn. Side
+    columns are ordered so that edges cross little; ties by id. `ranks` gives the numbers to show (None: the order of `hits`).
     """
     ids = {hit.chunk.id for hit in hits}
     left, hidden_left = _neighbours(graph, hits, ids, relations, incoming=True, limit=max_side)
@@ -92,7 +92,7 @@ def around(
         Spot(chunks.get(i) or graph.nodes[i]["chunk"], roles[i], *places[i], ranks.get(i, 0))
         for i in sorted(places, key=lambda i: (places[i], i))
     ]
-    return Neighbourhood(spots, _lines(graph, places, ids, relations), hidden_left, hidden_right)
+    return Neighbourhood(spots, _lines(graph, places, roles, relations), hidden_left, hidden_right)
 
 
 def _side(hit: Hit) -> int:
@@ -111,14 +111,13 @@ def _neighbours(
     incoming: bool,
     limit: int,
 ) -> tuple[list[str], int]:
-    """Up to `limit` neighbours on one side, shared fairly between the hits, and the number of the others."""
-    lists = {hit.chunk.id: _of(graph, hit.chunk.id, relations, incoming) for hit in hits if hit.chunk.id in graph}
-    searched = [lists.get(hit.chunk.id, []) for hit in hits if not hit.via]
-    chosen = dict.fromkeys(i for found in searched for i in found[:PER_HIT] if i not in taken)
-    chosen.update(dict.fromkeys(i for found in searched for i in found if i not in taken))
+    """Up to `limit` neighbours of the matches on one side, shared fairly between them, and the number of the others."""
+    matches = [hit.chunk.id for hit in hits if hit.chunk.id in graph and not hit.via]
+    lists = [_of(graph, node, relations, incoming) for node in matches]
+    chosen = dict.fromkeys(i for found in lists for i in found[:PER_HIT] if i not in taken)
+    chosen.update(dict.fromkeys(i for found in lists for i in found if i not in taken))
     picked = sorted(chosen, key=lambda i: _is_test(graph, i))[:limit]  # stable: tests go last
-    every = {i for found in lists.values() for i in found if i not in taken}
-    return picked, len(every) - len(picked)
+    return picked, len(chosen) - len(picked)
 
 
 def _of(graph: nx.MultiDiGraph, node: str, relations: Collection[str], incoming: bool) -> list[str]:
@@ -158,13 +157,13 @@ def _mean_height(node: str, middle: dict[str, tuple[float, float]], graph: nx.Mu
 
 
 def _lines(
-    graph: nx.MultiDiGraph, places: Collection[str], hits: Collection[str], relations: Collection[str]
+    graph: nx.MultiDiGraph, places: Collection[str], roles: Mapping[str, str], relations: Collection[str]
 ) -> list[Line]:
-    """The edges between a hit and what is drawn, self-loops included, in a fixed order."""
+    """The edges of matches, and between hits, self-loops included, in a fixed order."""
     inside = [i for i in places if i in graph]
     found = [
         Line(a, b, d["relation"], float(d["confidence"]), d["reason"], int(d["line"]))
         for a, b, d in graph.subgraph(inside).edges(data=True)
-        if d["relation"] in relations and (a in hits or b in hits)
+        if d["relation"] in relations and ("match" in (roles[a], roles[b]) or roles[a] == roles[b] == "reached")
     ]
     return sorted(found, key=lambda e: (e.source, e.target, e.relation))

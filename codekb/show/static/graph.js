@@ -91,7 +91,7 @@ function render({ model, el }) {
     model.set("clicked", [nodes[0], model.get("clicked")[1] + 1]);
     model.save_changes();
   });
-  const resized = new ResizeObserver(() => area.clientWidth && (network.redraw(), fit()));
+  const resized = new ResizeObserver(() => area.clientWidth && (network.redraw(), fit(), bend()));
   resized.observe(area);
   model.on("change:payload", draw);
   model.on("change:selected", pick);
