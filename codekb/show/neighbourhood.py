@@ -67,7 +67,8 @@ def around(
 
     A hit that the graph brought in stands on the side it was reached over, and brings no neighbours of its own. Hits
     that the graph does not know are drawn without edges. Only edges of matches, and between hits, are drawn. Side
-    columns are ordered so that edges cross little; ties by id. `ranks` gives the numbers to show (None: the order of `hits`).
+    columns are ordered so that edges cross little; ties by id. `ranks` gives the numbers to show
+    (None: the order of `hits`).
     """
     ids = {hit.chunk.id for hit in hits}
     left, hidden_left = _neighbours(graph, hits, ids, relations, incoming=True, limit=max_side)
