@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +11,14 @@ from codekb.chunks import Chunk
 from codekb.words import Tokenizer, word_local, words
 
 Read = Callable[[Chunk], str]
+
+
+class _Numbers(dict[str, int]):
+    """Word → its number; a new word gets the next one."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
 
 
 class TermCounts:
@@ -33,35 +40,37 @@ class TermCounts:
     ) -> None:
         self._read = word_local(tokenizer)
         self._split: Tokenizer = words if self._read else tokenizer
-        self._vocabulary: dict[str, int] = dict(reuse._vocabulary) if reuse else {}
+        self._vocabulary: _Numbers = _Numbers(reuse._vocabulary if reuse else ())
         self._functions = functions
         self.position = {chunk.id: at for at, chunk in enumerate(functions)}
         self.written = self._count(text, fields, reuse)
         self.terms, self.matrix = self._as_terms()
 
     def _count(self, text: Read, fields: Sequence[tuple[Read, float]], reuse: TermCounts | None) -> sparse.csr_array:
-        ids: list[np.ndarray] = []
-        values: list[np.ndarray] = []
+        """One entry per word as it stands in the text and the fields, then equal ones of a function summed."""
+        known = self._vocabulary
+        ids: list[int] = []
+        once: list[float] = []
+        repeats: list[int] = []
+        starts = [0]
+        reads = [(text, 1.0), *fields]
         for chunk in self._functions:
             row = reuse._row(chunk) if reuse else None
-            if row is None:
-                counts = self._weighted(chunk, text, fields)
-                known = self._vocabulary
-                row = (
-                    np.fromiter((known.setdefault(w, len(known)) for w in counts), np.int32, len(counts)),
-                    np.fromiter(counts.values(), np.float64, len(counts)),
-                )
-            ids.append(row[0])
-            values.append(row[1])
-        starts = np.concatenate([[0], np.cumsum([len(row) for row in ids], dtype=np.int64)])
-        flat = (np.concatenate([*values, []]), np.concatenate([*ids, np.empty(0, np.int32)]), starts)
-        return sparse.csr_array(flat, shape=(len(ids), len(self._vocabulary)))
-
-    def _weighted(self, chunk: Chunk, text: Read, fields: Sequence[tuple[Read, float]]) -> Mapping[str, float]:
-        counts: dict[str, float] = dict(Counter(self._split(text(chunk))))
-        for read, weight in fields:
-            for word in self._split(read(chunk)):
-                counts[word] = counts.get(word, 0.0) + weight
+            if row is not None:
+                ids += row[0].tolist()
+                once += row[1].tolist()
+                repeats += [1] * len(row[1])
+            else:
+                for read, weight in reads:
+                    found = self._split(read(chunk))
+                    ids += map(known.__getitem__, found)
+                    once.append(weight)
+                    repeats.append(len(found))
+            starts.append(len(ids))
+        values = np.repeat(np.array(once), np.array(repeats, dtype=np.int64))
+        shape = (len(starts) - 1, len(known))
+        counts = sparse.csr_array((values, np.array(ids, dtype=np.int32), np.array(starts)), shape=shape)
+        counts.sum_duplicates()
         return counts
 
     def _row(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray] | None:

@@ -32,9 +32,12 @@ KEYWORDS = frozenset(_KEYWORDS.split())
 they are also what questions are about, and their low idf already holds them down."""
 
 _WORD = re.compile(r"\w+")
+_BLANKED = bytes(c if _WORD.match(chr(c)) else ord(" ") for c in range(256))
+"""A byte → itself where it is a word character, else a space."""
 _VOWEL = re.compile(r"[aeiouy]")
 
 
+@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """A light stem: plurals, `-ing`, `-ed`, final `-e`; never shorter than three letters.
 
@@ -97,7 +100,7 @@ def terms(text: str) -> list[str]:
     >>> terms("How long before a request times out?")
     ['long', 'request', 'tim']
     """
-    return [term for word in _WORD.findall(text) for term in word_terms(word)]
+    return [term for word in words(text) for term in word_terms(word)]
 
 
 def spellings(text: str) -> dict[str, str]:
@@ -127,5 +130,11 @@ def word_local(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]] | None:
 
 
 def words(text: str) -> list[str]:
-    """Runs of word characters, as written."""
+    """Runs of word characters (`\\w+`), as written. ASCII by blanking the other characters: three times as fast.
+
+    >>> words("for größe_2 in get_sizes(x):")
+    ['for', 'größe_2', 'in', 'get_sizes', 'x']
+    """
+    if text.isascii():
+        return text.encode("ascii").translate(_BLANKED).decode("ascii").split()
     return _WORD.findall(text)

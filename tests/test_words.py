@@ -1,8 +1,10 @@
 """Terms: identifiers and prose meet in the same stems; nothing breaks on odd input."""
 
+import re
+
 import pytest
 
-from codekb.words import ENGLISH, KEYWORDS, spellings, stem, terms, word_terms
+from codekb.words import ENGLISH, KEYWORDS, spellings, stem, terms, word_terms, words
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,10 @@ def test_spellings_lead_from_each_term_back_to_what_was_written():
         "retrying", "HTTPHeaders", "headers", "get_user_ids",
     ]  # fmt: skip
     assert spellings("") == {}
+
+
+def test_words_are_the_runs_of_word_characters_whatever_stands_between():
+    ascii_only = "".join(f"a{chr(c)}_9Z{chr(c)}{chr(c)}" for c in range(128))
+    assert words(ascii_only) == re.findall(r"\w+", ascii_only)
+    assert words(ascii_only + "é\u2028ж") == re.findall(r"\w+", ascii_only + "é\u2028ж")
+    assert words("") == words("\x1f\x00 \t") == []

@@ -20,7 +20,8 @@ import numpy as np
 from evaluate import enriched, sentence, without_doc
 from functions import Function
 
-from codekb.encoders.pieces import WORD, Vocabulary, fields, parts
+from codekb.encoders.pieces import Vocabulary, fields, parts
+from codekb.words import words
 
 STYLES = ("doc", "later", "comment", "message")
 """Where a question comes from: first sentence of the documentation, a later one, a comment, a string of the code."""
@@ -166,7 +167,7 @@ def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str]
         if number % VOCABULARY_SHARE:
             continue
         total += 1
-        for word in set(WORD.findall(f"{function.path} {function.doc} {function.code}")):
+        for word in set(words(f"{function.path} {function.doc} {function.code}")):
             words[word] += 1
             if len(packages[word]) < 2:
                 packages[word].add(function.package)
@@ -217,7 +218,7 @@ class Reader:
 
     def _counts(self, content: str) -> dict[int, int]:
         counts: dict[int, int] = {}
-        for word, count in Counter(WORD.findall(content)).items():
+        for word, count in Counter(words(content)).items():
             rows = self.cache.get(word)
             if rows is None:
                 rows = self.cache[word] = self.vocabulary.word(word)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-WORD = re.compile(r"\w+")
+from codekb.words import words
+
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _HEADER = re.compile(r"File: (.*?) \| Package: .*? \| \w+: (.*)\n\n")
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|func(?:[ \t]*\([^)]*\))?)[ \t]+(\w+)", re.MULTILINE)
@@ -49,7 +51,8 @@ def fields(text: str) -> Fields:
         return Fields(name, place, "", text[start:])
     lead = text[start : definition.start()]
     doc, body = (lead, "") if any(mark in lead for mark in _COMMENTS) else ("", lead)
-    docstring = _DOCSTRING.search(text, definition.end())
+    quoted = '"""' in text or "'''" in text
+    docstring = _DOCSTRING.search(text, definition.end()) if quoted else None
     if docstring is None or text.count("\n", definition.end(), docstring.start()) > _SIGNATURE_LINES:
         return Fields(name or definition.group(1), place, doc, body + text[definition.start() :])
     doc += docstring.group(2)
@@ -62,6 +65,7 @@ _SIGNATURE_LINES = 12
 """A docstring further below the `def` belongs to a nested function."""
 
 
+@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """A light stem of a lower-case word: plurals, `-ing`, `-ed`, a final `-e`; at least three letters stay.
 
@@ -128,7 +132,7 @@ class Vocabulary:
 
     def query(self, text: str) -> list[int]:
         """The rows of a question, pairs across its words included."""
-        return self.rows([piece for word in WORD.findall(text) for piece in parts(word)])
+        return self.rows([piece for word in words(text) for piece in parts(word)])
 
     def _unknown(self, piece: str) -> list[int]:
         split = self._segment(piece, MAX_SEGMENTS)

@@ -14,11 +14,12 @@ from scipy import sparse
 
 from codekb.encoders import weights
 from codekb.encoders.base import Vectors
-from codekb.encoders.pieces import WORD, Fields, Vocabulary, fields
+from codekb.encoders.pieces import Fields, Vocabulary, fields
+from codekb.words import words
 
 WEIGHTS = Path(__file__).with_name("static.bin")
 FIELDS = len(Fields._fields)
-BATCH = 512
+BATCH = 1024
 """Texts encoded at a time: bounds the memory for their dense rows."""
 
 
@@ -92,11 +93,12 @@ class _Model:
 
     def _counts(self, contents: Sequence[str]) -> Any:
         """Contents → sparse (len(contents), pieces) of occurrences."""
-        numbers, ends = array("q"), [0]
+        numbers: list[int] = []
+        ends = [0]
         for content in contents:
-            numbers.extend(map(self._words.__getitem__, WORD.findall(content)))
+            numbers += map(self._words.__getitem__, words(content))
             ends.append(len(numbers))
-        columns = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
+        columns = np.array(numbers, dtype=np.int32)
         shape = (len(contents), len(self._words))
         used = sparse.csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=shape)
         starts, rows = np.array(self._words.starts), np.array(self._words.rows)
@@ -105,7 +107,10 @@ class _Model:
 
     def _dense(self, values: Any) -> Vectors:
         """Weighted piece values (sparse) → vectors of length one, summed in float64."""
-        used, columns = np.unique(values.indices, return_inverse=True)
+        present = np.zeros(self.vocabulary.size, dtype=bool)
+        present[values.indices] = True
+        used = np.flatnonzero(present)
+        columns = (np.cumsum(present) - 1)[values.indices]
         table = self.table[used].astype(np.float64) * self.scale[used, None]
         compact = sparse.csr_matrix((values.data, columns, values.indptr), shape=(values.shape[0], len(used)))
         vectors: NDArray[np.float64] = compact @ table
