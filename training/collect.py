@@ -14,6 +14,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,27 +104,32 @@ def _copied(path: str) -> bool:
 
 
 def download(names: list[str], folder: Path, language: str) -> None:
-    """Fetches each package (`name` or `name==version`) with pip or apt; what fails is reported and left out."""
+    """Fetches packages (`name` or `name==version`), many at a time; one that is not to be had is left out and said."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        if language == "python":
-            command = [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "-q",
-                "--no-deps",
-                "--only-binary",
-                ":all:",
-                "-d",
-                ".",
-                name,
-            ]
-        else:
-            command = ["apt-get", "download", "-q", name]
-        if subprocess.run(command, cwd=folder, capture_output=True).returncode:
-            print(f"not to be had: {name}", file=sys.stderr)
+    missing = [name for name in names if not any(folder.glob(_pattern(name, language)))]
+    for first in range(0, len(missing), AT_ONCE):
+        some = missing[first : first + AT_ONCE]
+        if not _fetched(some, folder, language):  # one of them fails: then each by itself
+            for name in some:
+                if not _fetched([name], folder, language):
+                    print(f"not to be had: {name}", file=sys.stderr)
+
+
+AT_ONCE = 20
+
+
+def _pattern(name: str, language: str) -> str:
+    """The file name that a package comes under, as a glob pattern."""
+    package, _, version = name.replace("==", "=").partition("=")
+    if language == "python":
+        return f"{package}-{version or '*'}-*.whl"
+    return f"{package}_{version.replace(':', '%3a') or '*'}_*.deb"
+
+
+def _fetched(names: list[str], folder: Path, language: str) -> bool:
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", "."]
+    command = pip if language == "python" else ["apt-get", "download", "-q"]
+    return subprocess.run([*command, *names], cwd=folder, capture_output=True).returncode == 0
 
 
 def wheels(folder: Path) -> Iterator[tuple[str, str, str, list[Function]]]:
@@ -177,7 +183,9 @@ def collect(work: Path, language: str) -> list[Row]:
     forbidden, seen, rng = measured(work, language), set(), random.Random(SEED)
     source = wheels(work / "dl") if language == "python" else debs(work / "go")
     rows: list[Row] = []
-    with gzip.open(work / f"functions-{language}.jsonl.gz", "wt", compresslevel=3, encoding="utf-8") as out:
+    whole = work / f"functions-{language}.jsonl.gz"
+    part = whole.with_suffix(".part")
+    with gzip.open(part, "wt", compresslevel=3, encoding="utf-8") as out:
         for name, version, licence, functions in source:
             kept = near = double = 0
             for function in sample(functions, rng):
@@ -193,6 +201,7 @@ def collect(work: Path, language: str) -> list[Row]:
             note = "" if permissive(licence) else "left out: licence"
             rows.append((language, name, version, " ".join(licence.split()), kept, double, near, note))
             print(*rows[-1], sep="\t", flush=True)
+    part.rename(whole)
     return rows
 
 
@@ -212,6 +221,7 @@ def main() -> None:
     parser.add_argument("--refresh", action="store_true", help="newest versions of the name lists, not the pinned ones")
     parser.add_argument("--no-download", action="store_true", help="use what lies in the work folder already")
     options = parser.parse_args()
+    started = time.monotonic()
     if not options.no_download:
         for language, folder, held in (("python", "dl", "excl"), ("go", "go", "exclgo")):
             names = (HERE / "data" / f"{language}_names.txt").read_text().split()
@@ -221,6 +231,7 @@ def main() -> None:
                 names = [f"{r[1]}{joiner}{r[2]}" for r in pins if r[0] == language and not r[7]]
             download(names, options.work / folder, language)
             download((HERE / "data" / f"{language}_measured.txt").read_text().split(), options.work / held, language)
+        print(f"downloads: {time.monotonic() - started:.0f} s", flush=True)
     rows = [row for language in ("python", "go") for row in collect(options.work, language)]
     head = "language\tname\tversion\tlicence\tfunctions\tduplicates\tnear_measured\tnote\n"
     table = head + "".join("\t".join(map(str, row)) + "\n" for row in rows)

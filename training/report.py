@@ -1,6 +1,7 @@
 """The held-out report: docstring → function on packages that nothing was chosen on, with intervals.
 
     python report.py --work DIR [--language python|go] [--packages held|development] [--without minilm,wordllama]
+                     [--weights FILE]
 
 Package files must lie in DIR/excl and DIR/exclgo (collect.py puts them there). Prints Markdown tables.
 """
@@ -94,9 +95,8 @@ def kept(encode: Encode, name: str, folder: Path) -> Encode:
     return cached
 
 
-def encoders(without: Sequence[str], cache: Path) -> dict[str, tuple[Encode, Encode]]:
+def encoders(without: Sequence[str], cache: Path, static: StaticEncoder) -> dict[str, tuple[Encode, Encode]]:
     """Name → (documents, questions) of every encoder that is installed and not left out."""
-    static = StaticEncoder()
     found: dict[str, tuple[Encode, Encode]] = {
         "static": (static.encode, lambda qs: np.stack([static.encode_query(q) for q in qs]))
     }
@@ -167,8 +167,10 @@ def main() -> None:
     parser.add_argument("--packages", choices=("held", "development"), default="held")
     parser.add_argument("--language", choices=("python", "go"), default="python")
     parser.add_argument("--without", default="", help="of minilm, wordllama, joined by commas")
+    parser.add_argument("--weights", type=Path, help="another weight file than the package's")
     options = parser.parse_args()
-    models = encoders(options.without.split(","), options.work / "vectors")
+    static = StaticEncoder(options.weights)
+    models = encoders(options.without.split(","), options.work / "vectors", static)
     ranked: dict[bool, dict[str, dict[str, np.ndarray]]] = {True: {}, False: {}}
     listed = HELD_OUT if options.packages == "held" else DEVELOPMENT
     names = [name for name in listed if name.startswith("golang") == (options.language == "go")]
@@ -183,7 +185,7 @@ def main() -> None:
                 if documented or not any(slow in method for slow in SLOW)
             }
         print(f"{name}: {len(task.texts)} functions, {len(task.queries)} questions", file=sys.stderr, flush=True)
-    print(f"Model: {StaticEncoder().name}\n")
+    print(f"Model: {static.name}\n")
     for documented, pool in ((True, "documented functions"), (False, "all functions")):
         print(f"\n{options.language.title()}, among {pool}\n\n{table(ranked[documented], names)}")
 

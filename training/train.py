@@ -201,9 +201,11 @@ def main() -> None:
         default = getattr(defaults, name)
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
     options = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # two change the order of sums
     settings = Settings(**{name: getattr(options, name) for name in Settings.__slots__})
+    started = time.monotonic()
     data, known, frequency = prepared(options.work, settings)
+    print(f"pairs: {time.monotonic() - started:.0f} s", flush=True)
     print({s: int((data.style == i).sum()) for i, s in enumerate(STYLES)}, flush=True)
     table = train(data, frequency, settings)
     print(save(table, known, settings, options.out))
