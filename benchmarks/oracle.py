@@ -1,12 +1,13 @@
-"""An independent oracle for the Python call graph on real code: jedi's answers, verdicts read by people, scores.
+"""An independent oracle for the call graph on real code: jedi's answers, verdicts read by people, scores.
 
     python benchmarks/oracle.py sample FOLDER PACKAGE…    draw call sites, ask jedi, write data/oracle/NAME.json
     python benchmarks/oracle.py sheet FOLDER              print the sites where jedi and codekb differ, to be read
     python benchmarks/oracle.py judge FOLDER SHEET        enter the verdicts of a sheet
     python benchmarks/oracle.py table FOLDER              precision, recall and calibration against the verdicts
 
-`--data NAME` chooses the file (default: python; unseen: packages that nothing was improved on). FOLDER holds the
-packages (a site-packages folder). `sample` and `sheet` need jedi (it comes with ipython). The data holds ids, lines
+`--data NAME` chooses the file (default: python; unseen: packages that nothing was improved on; go: drawn by
+`oracle_go.py`). FOLDER holds the packages (a site-packages folder). `sample` and `sheet` need jedi (it comes with
+ipython). The data holds ids, lines
 and verdicts, no code. A site is one line of one function with at least one plain call; its truth is
 the set of corpus functions and classes that line calls. Where jedi and codekb give the same set, it is taken as right.
 """
@@ -198,10 +199,12 @@ def sample(path: Path, folder: Path, packages: list[str]) -> None:
 
 
 def save(path: Path, data: dict[str, Any]) -> None:
-    """Write the data, one site a line."""
-    head = {k: v for k, v in data.items() if k != "sites"}
-    sites = ",\n".join(json.dumps(s, ensure_ascii=False) for s in data["sites"])
-    path.write_text(json.dumps(head, indent=1)[:-2] + ',\n "sites": [\n' + sites + "\n]}\n", encoding="utf-8")
+    """Write the data, one site or edge a line."""
+    lists = {k: v for k, v in data.items() if isinstance(v, list)}
+    text = json.dumps({k: v for k, v in data.items() if k not in lists}, indent=1)[:-2]
+    for name, rows in lists.items():
+        text += f',\n "{name}": [\n' + ",\n".join(json.dumps(r, ensure_ascii=False) for r in rows) + "\n]"
+    path.write_text(text + "}\n", encoding="utf-8")
 
 
 def answers(folder: Path, data: dict[str, Any], level: str) -> list[dict[str, float]]:

@@ -1,8 +1,9 @@
 """Scores a call graph against judged sites of real code: precision, recall and whether confidence can be trusted.
 
-A site is one line of one function. The data (`data/oracle/python.json`) is made by `benchmarks/oracle.py` and holds,
+A site is one line of one function. The data (`data/oracle/*.json`) is made by `benchmarks/oracle.py` and holds,
 for each site, the ids that the line calls (`truth`), ids that count neither way (`may`), how that was decided (`how`),
-jedi's answer (`jedi`) and what each resolver answered with which confidence (`codekb`: level → target → confidence).
+jedi's answer (`jedi`; not for Go) and what each resolver answered with which confidence (`codekb`: level → target →
+confidence). `edges` (of Go) are edges of codekb drawn by their reason, each with a verdict of its own (`right`).
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ def calibration(data: Mapping[str, Any], level: str = "flow") -> list[tuple[floa
 def oracle_table(data: Mapping[str, Any]) -> Table:
     """Precision and recall of jedi and of each resolver on the judged sites."""
     rows = []
-    answers = [("jedi", 0.0), *((level, 0.0) for level in LEVELS), *(("flow", sure) for sure in SURE)]
+    jedi = all("jedi" in site for site in data["sites"])
+    answers = [*((level, 0.0) for level in LEVELS), *(("flow", sure) for sure in SURE)]
+    if jedi:
+        answers.insert(0, ("jedi", 0.0))
     for answer, sure in answers:
         scores = site_scores(data, answer, sure)
         precision, recall, expected = total(scores)
@@ -90,7 +94,8 @@ def oracle_table(data: Mapping[str, Any]) -> Table:
     how = [site["how"] for site in data["sites"]]
     notes = [
         f"n = {len(how)} sites of {len(data['packages'])} packages, {expected} true edges; {how.count('read')} sites "
-        "were judged by reading, at the others jedi and codekb agreed or neither had anything to find.",
+        "were judged by reading"
+        + (", at the others jedi and codekb agreed or neither had anything to find." if jedi else "."),
         "A share of n edges is known to about ±1/√n: trust two decimals.",
     ]
     return Table(["resolver", "edges", "precision", "recall"], rows, caption="Real code, judged sites", notes=notes)
@@ -106,6 +111,18 @@ def calibration_table(data: Mapping[str, Any], level: str = "flow") -> Table:
     notes = ["95 %: Wilson's interval of the share. An edge counts once for each judged line it stands on."]
     columns = ["confidence", "edges", "right", "share", "95 %"]
     return Table(columns, rows, caption=f"Is the confidence of {level} honest?", notes=notes)
+
+
+def reason_table(data: Mapping[str, Any]) -> Table:
+    """What share of the drawn edges is right, by reason and confidence, the surest first."""
+    judged = [e for e in data["edges"] if e["right"] is not None]
+    rows = []
+    for confidence, reason in sorted({(e["confidence"], e["reason"]) for e in judged}, reverse=True):
+        verdicts = [e["right"] for e in judged if (e["confidence"], e["reason"]) == (confidence, reason)]
+        lower, upper = wilson(sum(verdicts), len(verdicts))
+        rows.append([reason, confidence, len(verdicts), sum(verdicts), f"{lower:.2f}-{upper:.2f}"])
+    notes = [f"n = {len(judged)} edges, judged one by one; {len(data['edges']) - len(judged)} more count neither way."]
+    return Table(["reason", "confidence", "edges", "right", "95 %"], rows, caption="Edges by reason", notes=notes)
 
 
 def package_scores(data: Mapping[str, Any], level: str = "flow") -> Iterable[tuple[str, float, float, int]]:
