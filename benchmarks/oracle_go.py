@@ -40,11 +40,12 @@ import codekb
 DATA = Path(__file__).resolve().parent.parent / "data" / "oracle" / "go.json"
 SITES_PER_PACKAGE = 28
 SEED = 20
-PREDECLARED = frozenset(
+PREDECLARED = (
     "append cap clear close complex copy delete imag len make max min new panic print println real recover any bool "
     "byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 "
-    "uint16 uint32 uint64 uintptr".split()  # noqa: SIM905
+    "uint16 uint32 uint64 uintptr"
 )
+PLAIN = frozenset(PREDECLARED.split())
 SKIPPED_FOLDERS = {"testdata", "vendor", "examples", "example", "_examples", "test", "internal_test"}
 """Data of tests, other projects and demonstrations are not sampled."""
 AROUND = 6
@@ -73,7 +74,7 @@ def calls_of(path: Path, module: str) -> dict[int, list[str]]:
             line, name, qualifier = _callee(callee)
             if name:
                 found[line].append(name)
-                if name not in PREDECLARED and (not qualifier or qualifier not in outside):
+                if name not in PLAIN and (not qualifier or qualifier not in outside):
                     may.add(line)
     return {line: names for line, names in found.items() if line in may}
 
