@@ -8,7 +8,8 @@
 `--data NAME` chooses the file (default: python; unseen: packages that nothing was improved on; go: drawn by
 `oracle_go.py`). FOLDER holds the packages (a site-packages folder). `sample` and `sheet` need jedi (it comes with
 ipython). The data holds ids, lines and verdicts, no code. A site is one line of one function with at least one plain
-call; its truth is the set of corpus functions and classes that line calls. Where jedi and codekb give the same set, it is taken as right.
+call; its truth is the set of corpus functions and classes that line calls. Where jedi and codekb give the same set, it
+is taken as right.
 """
 
 from __future__ import annotations
