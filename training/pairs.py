@@ -160,7 +160,7 @@ def raw_pairs(folder: Path, seed: int, part: int) -> Iterator[tuple[str, str, st
 
 def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str], np.ndarray]:
     """The pieces of most functions, then the pairs, each of at least two packages, with their document frequencies."""
-    words: Counter[str] = Counter()
+    written: Counter[str] = Counter()
     packages: dict[str, set[str]] = defaultdict(set)
     total = 0
     for number, function in enumerate(read(folder)):
@@ -168,12 +168,12 @@ def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str]
             continue
         total += 1
         for word in set(words(f"{function.path} {function.doc} {function.code}")):
-            words[word] += 1
+            written[word] += 1
             if len(packages[word]) < 2:
                 packages[word].add(function.package)
     count: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     spread: dict[str, set[str]] = defaultdict(set)
-    for word, n in words.items():
+    for word, n in written.items():
         pieces = parts(word)
         for counter, found in zip(count, (set(pieces), {f"{a} {b}" for a, b in pairwise(pieces)}), strict=True):
             for piece in found:
