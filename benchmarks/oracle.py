@@ -175,7 +175,7 @@ def version_of(folder: Path, package: str) -> str:
     """The version of the distribution that holds an import package of a site-packages folder."""
     for info in sorted(folder.glob("*.dist-info")):
         record = info / "RECORD"
-        if record.exists() and f"{package}/__init__.py" in record.read_text(encoding="utf-8"):
+        if record.exists() and f"\n{package}/__init__.py," in "\n" + record.read_text(encoding="utf-8"):
             return str(PathDistribution(info).version)
     return "unknown"
 
