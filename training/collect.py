@@ -41,6 +41,7 @@ EXCLUDED = re.compile(
     r"black|bbolt|boltdb|fsnotify|go-git|websocket|client_golang)/",
 )
 """Folders that carry a copy of a project that is measured or tuned on."""
+HEAD = "language\tname\tversion\tlicence\tfunctions\tduplicates\tnear_measured\tnote\n"
 Row = tuple[str, str, str, str, int, int, int, str]
 MAX_FILE = 400_000
 MAX_PER_PACKAGE = 4_000
@@ -233,9 +234,13 @@ def main() -> None:
             download((HERE / "data" / f"{language}_measured.txt").read_text().split(), options.work / held, language)
         print(f"downloads: {time.monotonic() - started:.0f} s", flush=True)
     rows = [row for language in ("python", "go") for row in collect(options.work, language)]
-    head = "language\tname\tversion\tlicence\tfunctions\tduplicates\tnear_measured\tnote\n"
-    table = head + "".join("\t".join(map(str, row)) + "\n" for row in rows)
-    (HERE / "data" / "packages.tsv").write_text(table, encoding="utf-8")
+    listed = HERE / "data" / "packages.tsv"
+    if options.refresh:
+        listed.write_text(HEAD + "".join("\t".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    else:
+        found = ["\t".join(map(str, row)) for row in rows]
+        other = set(found) ^ {r for r in listed.read_text().splitlines()[1:] if not r.split("\t")[7]}
+        print(f"{len(found)} packages; {len(other)} lines differ from the list", *sorted(other), sep="\n", flush=True)
 
 
 if __name__ == "__main__":
