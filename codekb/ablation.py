@@ -20,7 +20,7 @@ from codekb.limits import Limits
 from codekb.propagation import Spread, blend_vectors
 from codekb.questions import Question
 from codekb.ranking import Ranking
-from codekb.table import Table
+from codekb.table import TRUST, Table
 from codekb.text import count_tokens
 from codekb.vectors import VectorIndex
 
@@ -225,5 +225,4 @@ def ablation_table(kept: Kept, names: Collection[str], base: str, *, budget: int
         rows.append([name, *scores, delta, f"{np.mean(arm.tokens):.0f}"])
     columns = ["arm", "R@10", "MRR@10", f"R in {budget} tokens", f"Δ to {base}", "tokens of 10"]
     note = f"n = {len(kept)} questions; [ ] is the paired 95 % bootstrap interval."
-    sure = "Trust one decimal." if len(kept) < 100 else "Trust two decimals."
-    return Table(columns, rows, caption=caption or kept.corpus, notes=[note, sure])
+    return Table(columns, rows, caption=caption or kept.corpus, notes=[note, TRUST])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from codekb.questions import Question
 from codekb.ranking import Ranking
-from codekb.table import Table
+from codekb.table import TRUST, Table
 from codekb.text import count_tokens
 
 Search = Callable[..., Ranking]
@@ -234,8 +234,8 @@ def _marks(differences: Sequence[Array]) -> list[str]:
 
 
 def _notes(n: int, metric: str, first: str) -> list[str]:
-    sure = "one decimal" if n < 100 else "two decimals"
     return [
         f"n = {n} questions; ± is half the 95 % bootstrap interval of {metric}; Δ is paired, to {first!r}.",
-        f"▲ ▼: permutation test, p < {LEVEL} after Holm. chunks, tokens: mean per question. Trust {sure}.",
+        f"▲ ▼: permutation test, p < {LEVEL} after Holm. chunks, tokens: mean per question.",
+        TRUST,
     ]

@@ -96,7 +96,7 @@ def oracle_table(data: Mapping[str, Any]) -> Table:
         f"n = {len(how)} sites of {len(data['packages'])} packages, {expected} true edges; {how.count('read')} sites "
         "were judged by reading"
         + (", at the others jedi and codekb agreed or neither had anything to find." if jedi else "."),
-        "A share of n edges is known to about ±1/√n: trust two decimals.",
+        "A share of n edges is known to about ±1/√n: trust one decimal.",
     ]
     return Table(["resolver", "edges", "precision", "recall"], rows, caption="Real code, judged sites", notes=notes)
 

@@ -6,6 +6,9 @@ import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+TRUST = "Trust one decimal of a level; whether a difference is real, its interval says."
+"""The note under tables of measurements: half an interval is 0.05 and more at the few hundred questions used here."""
+
 STYLE = "border-collapse:collapse;font-size:13px;margin:4px 0"
 CELL = "padding:3px 10px 3px 0;text-align:{align};vertical-align:top;border-bottom:1px solid #8884"
 

@@ -101,9 +101,12 @@ def rank_scatter(x: Ranking, y: Ranking, *, answers: Collection[str] = (), named
     right = [i for i in ids if i in answers]
     ax.scatter([places[i][0] for i in right], [places[i][1] for i in right], s=46, color=ACCENT, zorder=3)
     for i in [*right, *(b for b in best if b not in right)]:
-        ax.annotate(label(names[i]), places[i], xytext=(5, 4), textcoords="offset points", fontsize=8, color=INK)
+        slope = 30 if places[i][1] == depth else 0  # on the upper edge names would run into each other
+        ax.annotate(
+            label(names[i]), places[i], xytext=(5, 4), textcoords="offset points", fontsize=8, color=INK, rotation=slope
+        )
     ax.plot([1, depth], [1, depth], color=FAINT, lw=0.8, ls=":")
-    ax.set(xscale="log", yscale="log", xlim=(0.85, depth * 1.5), ylim=(0.85, depth * 1.5))
+    ax.set(xscale="log", yscale="log", xlim=(0.85, depth * 1.5), ylim=(0.85, depth * 2))
     ticks = [t for t in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if t <= depth]
     ax.set_xticks(ticks, map(str, ticks))
     ax.set_yticks(ticks, map(str, ticks))

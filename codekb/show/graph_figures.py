@@ -127,6 +127,10 @@ def candidates_per_hop(counts: Mapping[str, Sequence[int]]) -> Picture:
     ax.set(xticks=range(deepest), xlabel="hops from the seeds", ylabel="candidates (log)")
     if any(v for v in counts.values()):
         ax.set_yscale("log")
+        least, most = ax.get_ylim()
+        ticks = [t for power in range(7) for t in (10**power, 2 * 10**power, 5 * 10**power) if least <= t <= most]
+        ax.set_yticks(ticks, map(str, ticks))
+        ax.minorticks_off()
         ax.legend(fontsize=8, frameon=False, loc="upper left")
     told = (f"{name} {' → '.join(map(str, values))}" for name, values in counts.items())
     return Picture(figure, f"Candidates per hop: {said(told)}")
