@@ -205,3 +205,23 @@ def test_a_root_that_is_a_package_knows_its_own_name(tmp_path):
         (root / name).write_text(text)
     graph = codekb.build_graph(codekb.parse_repo(root))
     assert graph_edges(graph) == {("cart.py::one", "pay.py::charge"), ("cart.py::two", "pay.py::charge")}
+
+
+@pytest.mark.parametrize("relative", [True, False], ids=["a package for sure", "perhaps a source root"])
+def test_a_root_that_is_a_package_does_not_hide_the_library(tmp_path, relative):
+    """`import queue` beside queue.py is the library's; only a root that may be a source root lends a plain own name."""
+    files = {
+        "__init__.py": "from .pay import charge\n" if relative else "",
+        "pay.py": "def charge():\n    pass\n",
+        "queue.py": "def put():\n    pass\n",
+        "redis.py": "import redis\ndef get():\n    redis.get()\n",
+        "cart.py": "import queue\nimport pay\ndef one():\n    queue.put()\ndef two():\n    pay.charge()\n",
+    }
+    root = tmp_path / "shop"
+    root.mkdir()
+    for name, text in files.items():
+        (root / name).write_text(text)
+    graph = codekb.build_graph(codekb.parse_repo(root))
+    assert graph_edges(graph) == (set() if relative else {("cart.py::two", "pay.py::charge")})
+    outside = {(source, name) for source, name, _ in graph.graph["external"]}
+    assert {("cart.py::one", "queue.put"), ("redis.py::get", "redis.get")} <= outside

@@ -12,7 +12,7 @@ from codekb.resolve.python_core import (
     SUPER_FOR,
     Site,
 )  # fmt: skip
-from codekb.resolve.python_program import Function
+from codekb.resolve.python_program import Function, Program
 from codekb.resolve.python_values import (
     BOUND,
     BOX_METHOD,
@@ -33,6 +33,11 @@ class Calls(Arguments):
     """Adds calls to the solver; `found` receives (site number, owner, target chunk, line, reason)."""
 
     sites: int = 0
+
+    def __init__(self, program: Program, level: str) -> None:
+        super().__init__(program, level)
+        self.abstract: set[int] = set()  # chunks of functions that only subclasses implement
+        self.declared: list[tuple[Site, int, int]] = []  # calls of these: (site, function, class of the receiver)
 
     def site(self, owner: int, line: int, text: str, args: list[Any], reason: str, target: int) -> Site:
         self.sites += 1
@@ -93,6 +98,8 @@ class Calls(Arguments):
             reason = "super method"
         else:
             reason = "instance method"
+        if chunk in self.abstract and sort == INSTANCE:
+            self.declared.append((site, chunk, self.values.first[receiver]))
         self.run(site, chunk, receiver, reason)
 
     def run(self, site: Site, chunk: int, receiver: int, reason: str) -> None:

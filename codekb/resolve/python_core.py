@@ -20,7 +20,8 @@ MAX_BOXES = 2
 """Of these, containers: a parameter that is given lists from everywhere is a plain data structure."""
 
 (ATTR, SET_ATTR, CALL, ITEM, SET_ITEM, ITERATE, UNPACK, OPERATE, PROTOCOL, ENTER, RAISE, ANNOTATE, NARROW, SUPER_OF,
- COLLECT, PASS_CLASS, BIND, SPREAD, SLICE, GET, NEW_BOUND, SUPER_FOR, TYPE_OF, RETURN_CLASS) = range(24)  # fmt: skip
+ COLLECT, PASS_CLASS, BIND, SPREAD, SLICE, GET, NEW_BOUND, SUPER_FOR, TYPE_OF, RETURN_CLASS,
+ DECORATED) = range(25)  # fmt: skip
 """What can wait at a variable; `Solver.handlers` has the method of each."""
 
 
@@ -76,6 +77,7 @@ class Core:
         self.handlers: list[Callable[[tuple[Any, ...], list[int]], None]] = []
         self.full: set[int] = set()
         self.box_values: set[int] = set()
+        self.decorated_classes: set[int] = set()
         self.boxes_held: dict[int, int] = {}  # containers in a variable, where there are several values
 
     def new(self) -> int:

@@ -11,8 +11,11 @@ CALLED_WITH_REST = {
 CALLED_ALONE = {
     "signal.signal": 1, "weakref.ref": 1, "weakref.WeakMethod": 1, "add_done_callback": 0, "sys.settrace": 0,
     "sys.setprofile": 0, "timeit.timeit": 0, "timeit.repeat": 0, "re.sub": 1, "re.subn": 1, "add_signal_handler": 1,
-    "functools.cmp_to_key": 0, "threading.settrace": 0, "sub": 0,
+    "re.Pattern.sub": 0, "re.Pattern.subn": 0,
+    "functools.cmp_to_key": 0, "threading.settrace": 0,
 }  # fmt: skip
+PARAMETER = {"re.sub": "repl", "re.subn": "repl", "re.Pattern.sub": "repl", "re.Pattern.subn": "repl"}
+"""The name of that parameter, where it is often given by name."""
 CALLED_ON_ELEMENTS = {
     "builtins.filter": (0, 1), "itertools.takewhile": (0, 1), "itertools.dropwhile": (0, 1),
     "itertools.filterfalse": (0, 1), "itertools.groupby": (1, 0), "itertools.accumulate": (1, 0),

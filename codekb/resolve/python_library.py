@@ -14,6 +14,7 @@ from codekb.resolve.python_known import (
     DICTS,
     KEYED,
     MAPPED,
+    PARAMETER,
     RETURNED,
     SAME,
     THREADS,
@@ -113,7 +114,7 @@ class Library(Wrapping):
                 rest = [[rest[0]]] if rest and rest[0].__class__ is int and rest[0] >= 0 else []
             self.callback(site, self.given(site, position, "func"), rest)
         elif key in CALLED_ALONE:
-            self.callback(site, self.given(site, CALLED_ALONE[key]), [])
+            self.callback(site, self.given(site, CALLED_ALONE[key], PARAMETER.get(key, "")), [])
         return key in CALLED_WITH_REST or key in CALLED_ALONE
 
     def _thread(self, site: Site) -> None:

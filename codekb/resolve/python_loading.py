@@ -8,6 +8,7 @@ from codekb.resolve.python_core import (
     ANNOTATE,
     ATTR,
     CALL,
+    DECORATED,
     ENTER,
     ITEM,
     ITERATE,
@@ -159,8 +160,12 @@ class Loading(Operators):
             self.wait(site.func, (CALL, site))
         for target, decorator, source, owner, line, text in facts["decorations"]:
             self.sites += 1
+            returned = base + target if flow else -1
+            if flow and any(self.values.kind[v] == CLASS for v in self.held(base + source)):
+                returned = self.new()
+                self.wait(returned, (DECORATED, base + source, base + target))
             site = Site(
-                self.sites, base + target if flow else -1, base + decorator, [base + source], [], owner + chunk_base,
+                self.sites, returned, base + decorator, [base + source], [], owner + chunk_base,
                 line, text, "decorator", base + source,
             )  # fmt: skip
             self.call_sites.append(site)

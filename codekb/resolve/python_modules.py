@@ -14,10 +14,11 @@ class Modules:
     """The modules of a corpus. A module is a number: the files in the order given, then folders without `__init__.py`.
 
     Any folder that is no package can be a source root (`src/`, `tests/`, the root itself); the root's own name is
-    understood when the root is itself a package.
+    understood when the root is itself a package. A root with `__init__.py` may still be a source root by mistake;
+    `inside` says that its modules are known to be inside a package, so that a plain name never means one of them.
     """
 
-    def __init__(self, paths: Iterable[str], root_name: str = "") -> None:
+    def __init__(self, paths: Iterable[str], root_name: str = "", *, inside: bool = False) -> None:
         self.paths = list(paths)
         self.files = len(self.paths)
         self._by_path = {path: i for i, path in enumerate(self.paths)}
@@ -29,6 +30,7 @@ class Modules:
         self._spaces: dict[str, int] = {}
         self._named: dict[str, list[int]] = {}
         self._root_name = root_name if "" in self._packages else ""
+        self._inside = inside and bool(self._root_name)
         for i, path in enumerate(self.paths):
             self._index(i, path)
         self._found: dict[tuple[str, str], int | None] = {}
@@ -40,7 +42,7 @@ class Modules:
         if self._root_name:
             self._named.setdefault(".".join([self._root_name, *names]), []).append(i)
         for start in range(min(len(names), MAX_ROOTS)):
-            if start == 0 or "/".join(parts[:start]) not in self._packages:
+            if not self._inside if start == 0 else "/".join(parts[:start]) not in self._packages:
                 self._named.setdefault(".".join(names[start:]), []).append(i)
 
     def is_package(self, module: int) -> bool:
@@ -55,14 +57,16 @@ class Modules:
         key = (name, folder)
         if key not in self._found:
             self._found[key] = self._search(name, folder)
-        return self._found[key]
+        found = self._found[key]
+        own = found == importer and "." not in name and not self.is_package(importer)
+        return None if own else found  # `redis.py` that imports redis
 
     def _search(self, name: str, folder: str) -> int | None:
         candidates = self._named.get(name, [])
         if not candidates:
             return self._space(name, folder)
         near = [i for i in candidates if self._starts_at(i, name, folder) or self._starts_at(i, name, "")]
-        if name.partition(".")[0] in STANDARD and not near:
+        if name.partition(".")[0] in STANDARD and not any(self._at_root(i, name, folder) for i in near):
             return None
         if len(candidates) == 1:
             return candidates[0]
@@ -72,6 +76,10 @@ class Modules:
             self.folders[second], folder
         )
         return None if tie and not near else best
+
+    def _at_root(self, i: int, name: str, folder: str) -> bool:
+        """Whether file `i` has this name from a folder that is no package: only so it hides the standard library."""
+        return any(self._starts_at(i, name, start) for start in (folder, "") if start not in self._packages)
 
     def _starts_at(self, i: int, name: str, folder: str) -> bool:
         path = (folder + "/" if folder else "") + name.replace(".", "/")

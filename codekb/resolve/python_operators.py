@@ -98,7 +98,15 @@ class Operators(BoxMethods):
         """A decorated class stays the class, whatever else its decorator may be."""
         for value in values:
             if self.values.kind[value] == CLASS:
+                self.decorated_classes.add(value)
                 self.add(task[1], value)
+
+    def on_decorated(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """What a decorator returned: of decorated classes only the one that was given here, not the ones of others."""
+        _, source, target = task
+        for value in values:
+            if value not in self.decorated_classes or value in self.held(source):
+                self.add(target, value)
 
     def call_again(self, var: int, owner: int, line: int, args: list[int], reason: str, target: int) -> None:
         self.wait(var, (CALL, self.site(owner, line, "", args, reason, target)))

@@ -117,7 +117,8 @@ class Program:
         for path, facts in sorted(_facts_of(corpus).items()):
             paths.append(path)
             self.facts.append(facts)
-        self.modules = Modules(paths, PurePath(corpus.root).name if corpus.root else "")
+        root = PurePath(corpus.root).name if corpus.root else ""
+        self.modules = Modules(paths, root, inside=any(map(_relative_at_root, paths, self.facts)))
         self.ids: list[str] = []
         self.kinds: list[str] = []
         self.parents: list[int] = []
@@ -208,6 +209,13 @@ class Program:
 
     def is_subclass(self, chunk: int, other: int) -> bool:
         return other in self.mro(chunk)
+
+
+def _relative_at_root(path: str, facts: Any) -> bool:
+    """Whether a file at the root imports relatively, which only a module of a package can."""
+    if "/" in path:
+        return False
+    return any(fact[1] for fact in facts.get("imports", ())) or any(fact[0] for fact in facts.get("stars", ()))
 
 
 def _merge(sequences: list[list[int]], own: int) -> list[int]:

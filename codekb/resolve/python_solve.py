@@ -11,7 +11,7 @@ from codekb.resolve.python_core import (
     PASS_CLASS,
     Site,
 )  # fmt: skip
-from codekb.resolve.python_loading import Loading
+from codekb.resolve.python_overriding import Overriding
 from codekb.resolve.python_program import Program
 from codekb.resolve.python_values import (
     BOUND,
@@ -27,7 +27,7 @@ _EARLY = frozenset({ATTR, PASS_CLASS})
 """Tasks that run before the order of classes is known: those by which base classes are found."""
 
 
-class Solver(Loading):
+class Solver(Overriding):
     """A program at one level: `import`, `type` or `flow`."""
 
     def __init__(self, program: Program, level: str) -> None:
@@ -37,6 +37,7 @@ class Solver(Loading):
             self.on_unpack, self.on_operate, self.on_protocol, self.on_enter, self.on_raise, self.on_annotate,
             self.on_narrow, self.on_super_of, self.on_collect, self.on_pass_class, self.on_bind, self.on_spread,
             self.on_slice, self.on_get, self.on_new, self.on_super, self.on_type_of, self.on_return_class,
+            self.on_decorated,
         ]  # fmt: skip
 
     def solve(self) -> None:
@@ -54,6 +55,8 @@ class Solver(Loading):
         for entry, values in postponed:
             self.handlers[entry[0]](entry, values)
         self.drain()
+        if self.flow:
+            self.find_abstract()
         for number, facts in enumerate(self.program.facts):
             if "count" in facts:
                 self.load_flows(number, facts)
@@ -85,6 +88,8 @@ class Solver(Loading):
         self.close_items()
         if self.flow:
             self._close_decorations()
+            self.drain()
+            self.close_abstract()
         self.drain()
         self.close_items()
 

@@ -1,0 +1,65 @@
+"""Abstract methods: a call that reaches only such a one may reach every method that overrides it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from codekb.resolve.python_core import MAX_VALUES
+from codekb.resolve.python_loading import Loading
+from codekb.resolve.python_program import Program
+from codekb.resolve.python_values import FUNCTION, INSTANCE
+
+MESSAGE = frozenset(("NotImplementedError", "type", "repr", "str"))
+"""What a method may call that is only there to be overridden."""
+
+
+class Overriding(Loading):
+    """Adds calls of abstract methods to the solver."""
+
+    def __init__(self, program: Program, level: str) -> None:
+        super().__init__(program, level)
+        self.below: defaultdict[int, list[int]] = defaultdict(list)  # class → all its subclasses
+
+    def find_abstract(self) -> None:
+        """Methods that stand for those of subclasses: marked as such, or made only to raise NotImplementedError."""
+        kind, first = self.values.kind, self.values.first
+        error = self.builtin("NotImplementedError")
+        for number, facts in enumerate(self.program.facts):
+            base, chunk_base = self.program.bases[number], self.program.chunk_bases[number]
+            for fact in facts.get("decorations", ()):
+                if fact[5].rpartition(".")[2] == "abstractmethod":
+                    self.abstract.update(first[v] for v in self.held(base + fact[2]) if kind[v] == FUNCTION)
+            raises, calls = facts.get("raises", ()), facts.get("calls", ())
+            owners = {o for var, o in zip(raises[::3], raises[1::3], strict=True) if error in self.held(base + var)}
+            owners.update(call[4] for call in calls if call[6] == "NotImplementedError")
+            owners -= {call[4] for call in calls if call[4] in owners and call[6] not in MESSAGE} if owners else set()
+            functions = [self.program.functions.get(chunk_base + owner) for owner in owners]
+            self.abstract.update(f.chunk for f in functions if f is not None and f.owner >= 0)
+
+    def close_abstract(self) -> None:
+        """A call that is only known to reach an abstract method may reach each one that overrides it."""
+        targets: defaultdict[int, set[int]] = defaultdict(set)
+        for number, _, target, _, _ in self.found:
+            targets[number].add(target)
+        for site, chunk, klass in self.declared:
+            if targets[site.number] <= self.abstract:
+                overriding = self._overriding(chunk, klass)
+                if len(overriding) <= MAX_VALUES:
+                    for one, method in overriding.items():
+                        self.run(site, method, self.values.of(INSTANCE, one), "overriding method")
+
+    def _overriding(self, chunk: int, klass: int) -> dict[int, int]:
+        """Of the classes below `klass`, those that define the method themselves → theirs."""
+        if not self.below:
+            for one in self.program.classes:
+                for above in self.program.mro(one)[1:]:
+                    self.below[above].append(one)
+        name = self.program.ids[chunk].rpartition(".")[2].partition("#")[0]
+        found = {}
+        for one in self.below[klass]:
+            for value in self.held(self.program.classes[one].attrs.get(name, -1)):
+                held = self.values.first[value]
+                own = self.values.kind[value] == FUNCTION and self.program.functions[held].owner == one
+                if own and held not in self.abstract:
+                    found[one] = held
+        return found
