@@ -257,6 +257,12 @@ def test_a_package_is_found_by_name_without_being_imported() -> None:
     assert locate("networkx") == package_folder("networkx")
     with pytest.raises(FileNotFoundError, match="is no folder, and not a package either"):
         locate("no_such_package_here")
+    with pytest.raises(FileNotFoundError, match="no folder given"):
+        locate(" ")
+    with pytest.raises(FileNotFoundError, match=r"no/such/place' is no folder$"):
+        locate("no/such/place")
+    with pytest.raises(FileNotFoundError, match="is a file: give the folder that holds it"):
+        locate(__file__)
     with pytest.raises(ValueError, match="single module"):
         package_folder("textwrap")
 

@@ -137,3 +137,9 @@ def test_broken_files_take_part_with_what_is_left(tmp_path):
 def test_overrides_name_the_next_method_in_resolution_order(tmp_path):
     source = "class A:\n    def m(self): pass\nclass B(A): pass\nclass C(B):\n    def m(self): pass\n"
     assert edges(build_graph(project(tmp_path, {"m.py": source})), "overrides") == {("m.py::C.m", "m.py::A.m")}
+
+
+def test_a_getter_without_a_named_first_parameter_is_no_error(tmp_path):
+    lazy = "class Lazy:\n    def __get__(*args):\n        return args\n"
+    corpus = project(tmp_path, {"m.py": f"{lazy}class C:\n    x = Lazy()\ndef use():\n    return C().x\n"})
+    assert ("m.py::use", "m.py::Lazy.__get__") in edges(build_graph(corpus))

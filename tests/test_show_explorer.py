@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
+import ipywidgets as widgets
 import numpy as np
 import pytest
 
@@ -189,8 +190,20 @@ def test_wrong_path_is_told_and_the_old_knowledge_base_stays(explorer, wrong):
     before = explorer.kb
     explorer.load.path.value = wrong
     explorer.load.index()
-    assert explorer.kb is before and "is no folder" in explorer.load.report.value
+    assert explorer.kb is before and ("is no folder" if wrong else "no folder given") in explorer.load.report.value
     assert "<b>" not in explorer.load.report.value and not explorer.load.go.disabled
+
+
+def test_path_may_hold_spaces_and_stand_in_quotes(explorer, tmp_path):
+    write(tmp_path / "my code", {"a.py": "def spaced():\n    pass\n"})
+    explorer.load.path.value = f" '{tmp_path / 'my code'}' "
+    explorer.load.index()
+    assert [c.name for c in explorer.kb.corpus.functions] == ["spaced"]
+
+
+def test_no_choice_opens_as_an_empty_box(explorer):
+    boxes = {n: c for n, c in explorer.controls.items() if isinstance(c, widgets.Dropdown)}
+    assert len(boxes) >= 4 and all(box.label for box in boxes.values())
 
 
 def test_folder_without_code_is_told(explorer, tmp_path):

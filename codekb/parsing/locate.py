@@ -33,9 +33,14 @@ def locate(path_or_package: str | os.PathLike[str]) -> Path:
     Raises FileNotFoundError that says what was tried.
     """
     text = os.fspath(path_or_package).strip()
+    if not text:
+        raise FileNotFoundError("no folder given: type the path of a folder, or the name of an installed package")
     folder = Path(os.path.expanduser(text))
-    if text and folder.is_dir():
+    if folder.is_dir():
         return folder
+    if set(text) & set("/\\~"):
+        there = "is a file: give the folder that holds it" if folder.is_file() else "is no folder"
+        raise FileNotFoundError(f"{text!r} {there}")
     try:
         return package_folder(text)
     except (ModuleNotFoundError, ValueError) as error:

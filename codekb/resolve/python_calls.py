@@ -122,7 +122,7 @@ class Calls(Arguments):
 
     def receive(self, function: Function, receiver: int) -> None:
         """The receiver reaches `self`: at type level every method knows only its own class."""
-        if self.flow or function.owner < 0:
+        if function.positional and (self.flow or function.owner < 0):
             self.add(function.positional[0], receiver)
 
     def give_back(self, function: Function, site: Site, receiver: int) -> None:

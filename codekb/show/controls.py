@@ -20,8 +20,11 @@ BESIDE = {"method": "Search by", "around": "Graph around"}
 DRAWN = ("calls", "inherits", "overrides")
 """Relations drawn at first: the ones that say most and crowd least."""
 
+NONE = ""
+"""The value of an entry that stands for None, which ipywidgets shows as an empty box."""
+
 GRAPH_MODES = {
-    "off": None,
+    "off": NONE,
     "one hop: callees and callers": "one_hop",
     "typed walk, two hops": "typed",
     "propagated scores": "propagate",
@@ -57,7 +60,7 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
         "text": widgets.Dropdown(options=["enriched", "body", "structure"], description="Text searched"),
         "scorer": widgets.Dropdown(options=["bm25", "overlap"], description="Keyword score"),
         "fusion": widgets.Dropdown(
-            options={"default": None, "ranks (RRF)": "rrf", "scores": "scores"}, description="Join lists by"
+            options={"default": NONE, "ranks (RRF)": "rrf", "scores": "scores"}, description="Join lists by"
         ),
         "priors": _priors(choices.priors),
         "graph": widgets.Dropdown(options=GRAPH_MODES, description="Expand over the graph"),
@@ -112,6 +115,8 @@ def _to_widget(control: widgets.Widget, value: Any) -> Any:
         if isinstance(value, bool):
             return tuple(control.options) if value else ()
         return tuple(value)
+    if isinstance(control, widgets.Dropdown) and value is None:
+        return NONE
     if isinstance(control, widgets.Text) and not isinstance(value, str):
         return "" if value is None else ", ".join(value)
     return value
@@ -127,9 +132,8 @@ def field(name: str, control: widgets.Widget) -> widgets.Widget:
 def search_arguments(made: Mapping[str, widgets.Widget]) -> dict[str, Any]:
     """The state of the controls as keyword arguments of `KnowledgeBase.search`."""
     value = {name: control.value for name, control in made.items()}
-    arguments = {
-        n: value[n] for n in ("method", "k", "text", "scorer", "graph", "include_tests", "related", "strength")
-    }
+    arguments = {n: value[n] for n in ("method", "k", "text", "scorer", "include_tests", "related", "strength")}
+    arguments["graph"] = value["graph"] or None
     arguments["namespace"] = value["namespace"].strip() or None
     arguments["boost"], arguments["suppress"] = _concepts(value["boost"]), _concepts(value["suppress"])
     if value["fusion"]:

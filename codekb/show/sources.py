@@ -65,7 +65,11 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
         from codekb.knowledge_base import KnowledgeBase
         from codekb.parsing.locate import locate
 
-        self._run(lambda: KnowledgeBase.build(locate(self.path.value), encoder=self.kb.encoder, progress=self._step))
+        self._run(
+            lambda: KnowledgeBase.build(
+                locate(self.path.value.strip().strip("'\"")), encoder=self.kb.encoder, progress=self._step
+            )
+        )
 
     def encode(self) -> None:
         """Embed the same corpus with the chosen encoder."""
@@ -83,9 +87,8 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
         try:
             kb = make()
             if not kb.corpus.functions:
-                raise ValueError(
-                    f"{kb.corpus.root} holds no Python or Go function; {len(kb.corpus.skipped)} entries skipped"
-                )
+                left_out = counted(len(kb.corpus.skipped), "file")
+                raise ValueError(f"{kb.corpus.root} holds no Python or Go function; {left_out} skipped")
             self._step("building the call graph", 0, 1)
             kb.graph  # noqa: B018  (built here, while the progress is on show)
             self.kb = kb
