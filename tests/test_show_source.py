@@ -61,3 +61,8 @@ def test_stop_words_and_letters_that_change_length_mark_nothing():
 
 def test_bidirectional_controls_are_made_visible():
     assert "\\u202e" in source_html("x = '\u202e'", "python") and "\u202e" not in source_html("x = '\u202e'", "python")
+
+
+def test_tabs_become_spaces_so_that_line_numbers_do_not_move_them():
+    shown = source_html("func f() {\n\tx := 1\n\t\tvalue\n}", "go", query="value")
+    assert "\t" not in shown and "        <mark>" in shown

@@ -30,7 +30,7 @@ TOKEN_CLASSES = (
 
 SOURCE_STYLE = """<style>
 .ckb-src{font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.5;margin:0;
- padding:6px 0;overflow-x:auto;white-space:pre;tab-size:4;color:var(--jp-content-font-color1,#222)}
+ padding:6px 0;overflow-x:auto;white-space:pre;color:var(--jp-content-font-color1,#222)}
 .ckb-src .g{display:inline-block;min-width:3.2em;text-align:right;margin-right:1em;
  opacity:.45;user-select:none}
 .ckb-src .c{color:var(--jp-mirror-editor-comment-color,#61707a);font-style:italic}
@@ -42,6 +42,8 @@ SOURCE_STYLE = """<style>
 .ckb-src .b{color:var(--jp-mirror-editor-builtin-color,#30a)}
 .ckb-src mark{background:rgba(255,196,0,.38);color:inherit;border-radius:2px;padding:0 1px}
 </style>"""
+
+TAB_WIDTH = 4
 
 _WORD = re.compile(r"\w+")
 
@@ -99,6 +101,7 @@ def source_html(
     `mark_lines` are line numbers (as printed) to set off, such as the line of a call.
     """
     text = code.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
+    text = text.expandtabs(TAB_WIDTH)  # a tab would stop where the line number before it makes it stop
     pieces = _pieces(text, language, matching_spans(text, query))
     lines: list[list[str]] = [[]]
     for letter, marked, piece in pieces:
