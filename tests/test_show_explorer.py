@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from codekb.knowledge_base import KnowledgeBase
-from codekb.ranking import Ranking
+from codekb.ranking import Hit, Ranking, Step
 from codekb.show import Explorer
 from codekb.show.controls import Choices, build_controls, names_shown, search_arguments
+from codekb.show.results import payload
 from codekb.show.sources import make_encoder, providers, report_html
 from codekb.text import tokenize
 
@@ -204,6 +205,14 @@ def test_path_may_hold_spaces_and_stand_in_quotes(explorer, tmp_path):
 def test_no_choice_opens_as_an_empty_box(explorer):
     boxes = {n: c for n, c in explorer.controls.items() if isinstance(c, widgets.Dropdown)}
     assert len(boxes) >= 4 and all(box.label for box in boxes.values())
+
+
+def test_list_says_when_the_graph_put_a_hit_below_its_score(kb):
+    first, second = kb.corpus.functions[:2]
+    step = Step(first.id, "calls", second.id, 1, 1.0, "")
+    below = Ranking([Hit(first, 0.2), Hit(second, 0.9, via=(step,))])
+    assert "stands below the matches" in payload(below)["head"]
+    assert payload(Ranking([Hit(first, 0.9), Hit(second, 0.2, via=(step,))]))["head"] == "2 results"
 
 
 def test_folder_without_code_is_told(explorer, tmp_path):

@@ -28,6 +28,9 @@ def payload(ranking: Ranking, *, head: str = "") -> dict[str, Any]:
     best = max((sum(abs(v) for v in hit.parts.values()) for hit in every), default=0.0)
     form = score_format(ranking)
     count = counted(len(ranking), "result")
+    scores = [hit.score for hit in ranking]
+    if scores != sorted(scores, reverse=True) and any(hit.via for hit in ranking):
+        count += "; what the graph brought stands below the matches, whatever its score"
     return {
         "head": head or (count if len(ranking) else "No function matches. Try other words, or fewer filters."),
         "rows": [_row(hit, str(n), form) for n, hit in enumerate(ranking, 1)],
