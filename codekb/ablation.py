@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from codekb.evaluation import bootstrap
 from codekb.expansion import TYPED, add_evidence, edge_weights, expand, one_hop, related, reserve
-from codekb.hybrid import rank
+from codekb.hybrid import Options, rank
 from codekb.knowledge_base import KnowledgeBase
 from codekb.limits import Limits
+from codekb.priors import NAMES
 from codekb.propagation import Spread, blend_vectors
 from codekb.questions import Question
 from codekb.ranking import Ranking
@@ -49,13 +50,18 @@ FULL = ADD_ONE[-1]
 LEAVE_OUT = ("− dense", "− header", "− keyword", "− priors", "− edge weights", "− graph")
 """Each arm is the full one without one component."""
 
+DEFAULT = "neighbours"
+"""The default of `KnowledgeBase.search`: the search with every prior, also the one that reads structure."""
+
 OTHER_WAYS = (
-    "one hop, re-ranked", "reserved slots", "propagation", "lines in vectors", "lines in words",
+    DEFAULT, "one hop, re-ranked", "reserved slots", "propagation", "lines in vectors", "lines in words",
     "blended vectors", "related beside",
 )  # fmt: skip
-"""Other ways of using the graph, each on the search with priors (`+ priors`)."""
+"""Other ways of using structure, each on the search with priors (`+ priors`)."""
 
 BASE = "+ priors"
+PLAIN = tuple(name for name in NAMES if name != "neighbours")
+"""The priors of every arm but `DEFAULT`: those that know nothing of calls and classes."""
 
 
 def arms(kb: KnowledgeBase) -> dict[str, Arm]:
@@ -69,7 +75,7 @@ def arms(kb: KnowledgeBase) -> dict[str, Arm]:
     )
 
     def base(query: str, **switches: object) -> Ranking:
-        return kb.search(query, DEPTH, graph=None, **switches)  # type: ignore[arg-type]
+        return kb.search(query, DEPTH, graph=None, **{"priors": PLAIN, **switches})  # type: ignore[arg-type]
 
     def walked(query: str, *, weights: Mapping[str, float] | None, **switches: object) -> Ranking:
         found = base(query, **switches)
@@ -84,25 +90,25 @@ def arms(kb: KnowledgeBase) -> dict[str, Arm]:
         return reserve(found, expand(graph, found[:BESIDE], FUNCTIONS, weights=plain))
 
     def beside(query: str) -> Ranking:
-        deep = kb.search(query, SCORED, graph=None)
+        deep = kb.search(query, SCORED, graph=None, priors=PLAIN)
         first = deep[:BESIDE]
         return Ranking([*first, *related(graph, first, DEPTH, limits=FUNCTIONS, scores=deep)], query=query)
 
     def mixed(query: str, text: str, words: str) -> Ranking:
-        dense, keyword = kb.vectors(text).scores, kb.keyword(words).scores
-        return rank(query, kb.facts, dense=dense, keyword=keyword, k=DEPTH)
+        dense, keyword = (kb.vectors(text) if text else blended).scores, kb.keyword(words).scores
+        return rank(query, kb.facts, dense=dense, keyword=keyword, k=DEPTH, options=Options(priors=PLAIN))
 
     made: dict[str, Arm] = {
-        "dense": lambda q: base(q, method="dense", text="body"),
-        "+ header": lambda q: base(q, method="dense"),
+        "dense": lambda q: base(q, method="dense", text="body", priors=False),
+        "+ header": lambda q: base(q, method="dense", priors=False),
         "+ keyword": lambda q: base(q, priors=False),
         "+ priors": base,
         "+ graph": lambda q: walked(q, weights=None),
         "+ edge weights": lambda q: walked(q, weights=plain),
         "+ cue words": full,
-        "− dense": lambda q: full(q, method="keyword", priors=True),
+        "− dense": lambda q: full(q, method="keyword"),
         "− header": lambda q: full(q, text="body"),
-        "− keyword": lambda q: full(q, method="dense", priors=True),
+        "− keyword": lambda q: full(q, method="dense"),
         "− priors": lambda q: full(q, priors=False),
         "− edge weights": lambda q: walked(q, weights=None),
         "− graph": base,
@@ -111,7 +117,8 @@ def arms(kb: KnowledgeBase) -> dict[str, Arm]:
         "propagation": lambda q: spread.rank(base(q)),
         "lines in vectors": lambda q: mixed(q, "structure", "enriched"),
         "lines in words": lambda q: mixed(q, "enriched", "structure"),
-        "blended vectors": lambda q: rank(q, kb.facts, dense=blended.scores, keyword=kb.keyword().scores, k=DEPTH),
+        "blended vectors": lambda q: mixed(q, "", "enriched"),
+        DEFAULT: lambda q: kb.search(q, DEPTH),
         "related beside": beside,
     }
     return {name: _cut(arm) for name, arm in made.items()}
@@ -151,6 +158,12 @@ class Traced:
     def recall_within(self, budget: int) -> Array:
         """Per question, the share of answers among the first hits that fit into `budget` tokens together."""
         return np.array([np.mean([rank is not None and cost <= budget for rank, cost in p]) for p in self.places])
+
+    def ndcg(self, k: int = 10) -> Array:
+        """Per question, the gain 1 / log₂(1 + rank) of its answers within `k`, over the best that can be had."""
+        best = 1.0 / np.log2(1.0 + np.arange(1, k + 1))
+        gains = [sum(best[rank - 1] for rank, _ in p if rank and rank <= k) for p in self.places]
+        return np.array([gain / best[: len(p)].sum() if p else 0.0 for gain, p in zip(gains, self.places, strict=True)])
 
     def mrr(self, k: int = 10) -> Array:
         """Per question, 1 / rank of its first answer within `k`, else 0."""

@@ -46,6 +46,9 @@ def test_measures_by_hand() -> None:
     assert traced.recall(5).tolist() == [0.5, 0.0, 0.0]
     assert traced.recall_within(800).tolist() == [0.5, 0.0, 1.0]
     assert traced.mrr(10).tolist() == [1.0, 0.0, 0.0]
+    best = 1 + 1 / math.log2(3)
+    assert traced.ndcg(10).tolist() == pytest.approx([(1 + 1 / math.log2(8)) / best, 0.0, 0.0])
+    assert traced.ndcg(1).tolist() == [1.0, 0.0, 0.0]
 
 
 def test_results_are_kept_and_read_again(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """Questions taken apart, facts about a corpus, and each prior by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from codekb.chunks import Chunk, Corpus
+from codekb.chunks import Chunk, Corpus, Reference
 from codekb.priors import NAMES, PRIORS, CodeFacts, Frame, analyse, apply_priors
-from codekb.priors.rules import BY_NAME_ALONE, FADING
+from codekb.priors.neighbours import AMBIGUOUS, CLASS, Neighbours
+from codekb.priors.rules import BY_NAME_ALONE, FADING, VOUCHING
 
 REPORT = """Session loses cookies after a redirect
 
@@ -255,3 +258,67 @@ def test_priors_on_an_empty_corpus():
 def test_names_are_unique_and_every_prior_says_what_it_does():
     assert len(set(NAMES)) == len(NAMES)
     assert all(p.says and p.weight >= 0 for p in PRIORS)
+
+
+def calling(chunk_id: str, *names: str, marks: tuple[str, ...] = ()) -> Chunk:
+    return replace(function(chunk_id, marks=marks), references=tuple(Reference(name, 1) for name in names))
+
+
+CALLS = [
+    calling("a/m.py::run", "helper", "Store.get", "print"),
+    calling("a/m.py::helper"),
+    calling("b/n.py::helper"),
+    calling("a/m.py::Store.get", "self.load", "self.load"),
+    calling("a/m.py::Store.load"),
+    calling("b/n.py::Other.load"),
+    calling("tests/test_m.py::test_run", "run", marks=("test",)),
+]
+RUN, HELPER, FAR, GET, LOAD, OTHER, TEST = range(7)
+
+
+def test_neighbours_are_callees_callers_and_fellow_methods():
+    near = Neighbours(CALLS)
+    root = 1 / np.sqrt(2)
+    assert near.evidence(RUN).tolist() == pytest.approx([0, root, 0, root, 0, 0, 1])  # two callees, one caller
+    own = 1 + CLASS  # its class's load, not the other one
+    assert near.evidence(GET).tolist() == pytest.approx([1, 0, 0, 0, own, 0, 0])
+    assert near.evidence(FAR).tolist() == [0] * 7  # the plain name means the helper of the same file
+
+
+def test_an_ambiguous_call_is_shared_out_and_a_hopeless_one_left():
+    def caller_of(count):
+        return Neighbours([calling("m.py::f", "x.go"), *(calling(f"m.py::C{i}.go") for i in range(count))])
+
+    assert caller_of(2).evidence(0).tolist() == pytest.approx([0, 0.5 / np.sqrt(2), 0.5 / np.sqrt(2)])
+    assert caller_of(AMBIGUOUS).evidence(0).sum() > 0
+    assert caller_of(AMBIGUOUS + 1).evidence(0).sum() == 0
+
+
+def test_a_call_of_oneself_is_no_neighbour_and_no_functions_none():
+    assert Neighbours([calling("m.py::f", "f")]).evidence(0).tolist() == [0]
+    Neighbours([])
+
+
+def test_neighbours_of_the_best_gain_and_tests_only_when_asked_for():
+    facts, scores = CodeFacts(Corpus(CALLS)), np.array([1.0, 0, 0, 0, 0, 0, 0])
+
+    def gain(query):
+        after, _ = apply_priors(analyse(query), facts, scores, ["neighbours"], weights={"neighbours": 0.1})
+        return after - scores
+
+    root = 0.1 / np.sqrt(2)
+    assert gain("how does it run").tolist() == pytest.approx([0, root, 0, root, 0, 0, 0])
+    assert gain("a test that it runs")[TEST] == pytest.approx(0.1)
+
+
+def test_of_two_that_vouch_the_stronger_counts_and_so_few_do():
+    loners = [calling(f"z/l{i}.py::lone{i}", "helper") for i in range(VOUCHING)]
+    facts = CodeFacts(Corpus([*CALLS, *loners]))
+    at = facts.position
+    scores = np.zeros(len(facts.functions))
+    scores[[at[c.id] for c in loners]] = 1.0
+    scores[at["a/m.py::run"]] = 0.5  # sixth: it has no voice, so what it alone calls gains nothing
+    after, _ = apply_priors(analyse("anything"), facts, scores, ["neighbours"])
+    assert after[at["a/m.py::Store.get"]] == 0
+    share = next(p.weight for p in PRIORS if p.name == "neighbours") * 0.5 / np.sqrt(2)  # two helpers share each call
+    assert after[at["a/m.py::helper"]] == pytest.approx(share)

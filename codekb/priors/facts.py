@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codekb.chunks import Chunk, Corpus
+from codekb.priors.neighbours import Neighbours
 from codekb.priors.query import Frame
 from codekb.termcounts import Read, TermCounts
 from codekb.words import terms
@@ -57,6 +58,7 @@ class CodeFacts:
         self.present = {name: bool(mask.any()) for name, mask in self.side.items()}
         self.name_share = Coverage(functions, lambda c: c.name)
         self.path_share = Coverage(functions, lambda c: c.path.rpartition(".")[0] + " " + " ".join(_scope(c)))
+        self.neighbours = Neighbours(functions)
 
     def named(self, symbol: str) -> tuple[Positions, Positions]:
         """Functions that a dotted name defines: (with a container that agrees, by the last name alone).

@@ -18,6 +18,9 @@ Rule = Callable[[QueryProfile, CodeFacts, Array, float], Array]
 AGREEING = 50
 """So many of the best functions vote for their files."""
 
+VOUCHING = 5
+"""So many of the best functions vouch for what they call, what calls them, and their class."""
+
 FADING = 0.7
 """A stack frame counts this much less than the one nearer to the error."""
 
@@ -124,6 +127,22 @@ def _damp(side: str) -> Rule:
     return rule
 
 
+def _neighbours(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
+    """Callees, callers and fellow methods of the best functions gain by the strongest of them; tests only if asked for.
+
+    What is added is small beside a match in words, so nothing is crowded out; what holds none of the words can come in.
+    """
+    count = min(VOUCHING, len(scores))
+    best = np.argpartition(scores, len(scores) - count)[len(scores) - count :] if count else facts.file[:0]
+    gain = np.zeros(len(scores))
+    for at in best.tolist():
+        if scores[at] > 0:
+            gain = np.maximum(gain, scores[at] * facts.neighbours.evidence(at))
+    if "tests" not in profile.asks:
+        gain[facts.side["tests"]] = 0.0
+    return scores + weight * gain
+
+
 PRIORS: tuple[Prior, ...] = (
     Prior("definition", 0.25, _definition, "defines a symbol of the question"),
     Prior("scope", 0.1, _scope, "is in a class the question names"),
@@ -137,6 +156,7 @@ PRIORS: tuple[Prior, ...] = (
     Prior("compat", 0.15, _damp("compat"), "is a compatibility shim"),
     Prior("generated", 0.5, _damp("generated"), "is generated"),
     Prior("stubs", 0.5, _damp("stubs"), "is an overload without a body"),
+    Prior("neighbours", 0.15, _neighbours, "calls, is called by, or shares a class with a match"),
 )
 """In the order they apply; the weights were chosen on the development packages (`benchmarks/tuning`), but for
 `frames`: no question there holds a stack trace, so its weight is a judgement."""
