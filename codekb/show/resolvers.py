@@ -105,7 +105,7 @@ class Resolvers(widgets.VBox):  # type: ignore[misc]
         chunk = self.kb.corpus[chunk_id]
         self.chunk_id = chunk_id
         for level, view in self.views.items():
-            near = around(self.kb.graph_by(level), [Hit(chunk, 0.0)], max_side=LIVE_SIDE)
+            near = around(self.kb.graph_by(level), [Hit(chunk, 0.0)], max_side=LIVE_SIDE, ranks={})
             view.selected = chunk_id
             view.payload = live.payload(near, edge_labels=True)
         self.source.value = source_html(chunk.code, chunk.language, first_line=chunk.start_line)
