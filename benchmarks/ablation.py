@@ -3,6 +3,8 @@
     python benchmarks/ablation.py                                    the corpora that come with the project
     python benchmarks/ablation.py --only shop dispatch
     python benchmarks/ablation.py --git click=FOLDER --anchors 4 --per-anchor 60
+    python benchmarks/ablation.py --docstrings echo=FOLDER           a git repository asked with its docstrings
+    python benchmarks/ablation.py --half confirming python FOLDER    repositories of tuning/structure.py as one corpus
 
 A git repository (bare or not) is asked with its commit messages. A few anchor trees stand for the trees before the
 commits that follow them: a commit is judged on the newest anchor that is its ancestor, if that tree holds all the
@@ -18,7 +20,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codekb.ablation import Kept, Traced, arms, joined, save_results, trace
+from tuning.structure import trees
+
+from codekb.ablation import Kept, Traced, arms, arms_without_graph, joined, save_results, trace
 from codekb.chunks import Corpus
 from codekb.history import History
 from codekb.knowledge_base import KnowledgeBase
@@ -76,9 +80,9 @@ def run(name: str) -> None:
     keep(Kept(name, about, [q.id for q in questions], measure(corpus, questions)))
 
 
-def keep(kept: Kept) -> None:
-    OUT.mkdir(exist_ok=True)
-    save_results(OUT / f"{kept.corpus}.json", kept)
+def keep(kept: Kept, folder: Path = OUT) -> None:
+    folder.mkdir(exist_ok=True)
+    save_results(folder / f"{kept.corpus}.json", kept)
     print(f"{kept.corpus}: {len(kept)} questions, {len(kept.arms)} arms", flush=True)
 
 
@@ -115,21 +119,59 @@ def run_git(name: str, folder: Path, anchors: int, per_anchor: int) -> None:
     keep(Kept(f"{name}-commits", about, ids, joined(parts)))
 
 
+def run_docstrings(name: str, folder: Path) -> None:
+    """The newest tree of a repository, asked with the first sentences of its doc comments, which are taken out."""
+    tree = History(folder).commits(1)[0].sha
+    with tempfile.TemporaryDirectory() as place:
+        write_tree(folder, tree, Path(place))
+        questions, corpus = questions_from_docstrings(parse_repo(place), limit=DOCSTRINGS)
+    about: dict[str, object] = {
+        "source": f"first sentences of {name}'s doc comments, {DOCSTRINGS} drawn with seed 0",
+        "tree": tree,
+        "functions": len(corpus.functions),
+        "command": f"python benchmarks/ablation.py --docstrings {name}=FOLDER",
+    }
+    keep(Kept(f"{name}-docstrings", about, [q.id for q in questions], measure(corpus, questions)))
+
+
+def run_half(half: str, language: str, folder: Path) -> None:
+    """What the default adds on one half of the development repositories: no arm that needs a graph."""
+    parts, ids, counts = [], [], {}
+    for tree, corpus, questions in trees(folder, half, language):
+        made = arms_without_graph(KnowledgeBase(corpus))
+        parts.append({name: trace(arm, questions) for name, arm in made.items()})
+        ids += [q.id for q in questions]
+        counts[tree] = len(questions)
+        print(f"{tree}: {corpus!r}, {len(questions)} questions", flush=True)
+    command = f"python benchmarks/ablation.py --half {half} {language} FOLDER"
+    about: dict[str, object] = {"source": "commit messages", "trees": counts, "command": command}
+    keep(Kept(f"{language}-commits", about, ids, joined(parts)), OUT / half)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--only", nargs="*", choices=list(CORPORA), default=None, help="corpora that come with the project"
     )
     parser.add_argument("--git", nargs="*", default=[], metavar="NAME=FOLDER", help="repositories for commit questions")
+    parser.add_argument("--docstrings", nargs="*", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--half", nargs=3, metavar=("HALF", "LANGUAGE", "FOLDER"), help="see tuning/structure.py")
     parser.add_argument("--anchors", type=int, default=4)
     parser.add_argument("--per-anchor", type=int, default=60)
     given = parser.parse_args()
-    names = list(CORPORA) if given.only is None and not given.git else given.only or []
+    everything = given.only is None and not (given.git or given.half or given.docstrings)
+    names = list(CORPORA) if everything else given.only or []
     for name in names:
         run(name)
     for pair in given.git:
         name, _, folder = pair.partition("=")
         run_git(name, Path(folder), given.anchors, given.per_anchor)
+    for pair in given.docstrings:
+        name, _, folder = pair.partition("=")
+        run_docstrings(name, Path(folder))
+    if given.half:
+        half, language, folder = given.half
+        run_half(half, language, Path(folder))
 
 
 if __name__ == "__main__":

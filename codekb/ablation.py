@@ -118,10 +118,19 @@ def arms(kb: KnowledgeBase) -> dict[str, Arm]:
         "lines in vectors": lambda q: mixed(q, "structure", "enriched"),
         "lines in words": lambda q: mixed(q, "enriched", "structure"),
         "blended vectors": lambda q: mixed(q, "", "enriched"),
-        DEFAULT: lambda q: kb.search(q, DEPTH),
+        DEFAULT: arms_without_graph(kb)[DEFAULT],
         "related beside": beside,
     }
     return {name: _cut(arm) for name, arm in made.items()}
+
+
+def arms_without_graph(kb: KnowledgeBase) -> dict[str, Arm]:
+    """The arms that tell what the default is worth: hybrid alone, with the priors but `neighbours`, with all."""
+    return {
+        "+ keyword": lambda query: kb.search(query, DEPTH, priors=False),
+        BASE: lambda query: kb.search(query, DEPTH, priors=PLAIN),
+        DEFAULT: lambda query: kb.search(query, DEPTH),
+    }
 
 
 def _cut(arm: Arm) -> Arm:
