@@ -1,10 +1,12 @@
 """The Python call graph: edges a second, seconds against parsing, growth with size, and other tools beside it.
 
-python benchmarks/call_graph.py [FOLDER] [--copies 1 2 4] [--tools VENV ...]
+python benchmarks/call_graph.py [FOLDER] [--tools VENV ...]
+python benchmarks/call_graph.py SITE_PACKAGES --grow 60000 125000 250000 500000 1000000
 
 FOLDER is a Python source tree (default: the installed networkx). Every resolver runs on the same corpus; "× ast" is its
 time divided by that of Python's own `ast.parse` over the same files in the same run, both in CPU seconds of one
-process. `--copies` repeats the tree in folders of their own, to show growth. `--tools` names virtual environments of
+process. `--grow` shows growth instead: whole packages of FOLDER, under their names, in an order drawn by a seed, up to
+so many lines, as one corpus; each size in a process of its own. `--tools` names virtual environments of
 their own that hold `pycg`, `jarviscg` or `pyan3`; each runs once over the files, with a time limit. The machine is
 noisy: trust ratios.
 """
@@ -16,6 +18,7 @@ import ast
 import gc
 import json
 import multiprocessing
+import random
 import re
 import resource
 import subprocess
@@ -32,6 +35,7 @@ from codekb.parsing.python import parse
 from codekb.table import Table
 
 LEVELS = ("name", "import", "type", "flow")
+SEED = 20
 TIMEOUT = 600
 """Seconds that another tool may take."""
 MEGABYTE = 1024
@@ -60,34 +64,53 @@ def seconds_of_ast(sources: dict[str, str]) -> float:
     return spent
 
 
-def corpus_of(sources: dict[str, str], copies: int, root: str) -> tuple[Corpus, float]:
-    """The corpus of so many copies, and the CPU seconds of cutting and walking them."""
+def prefix_of(folder: Path, lines: int) -> dict[str, str]:
+    """Whole packages of a site-packages folder, by path, until they have so many lines."""
+    packages = sorted(path for path in folder.iterdir() if (path / "__init__.py").exists())
+    random.Random(SEED).shuffle(packages)
+    sources: dict[str, str] = {}
+    count = 0
+    for package in packages:
+        if count >= lines:
+            break
+        found = {f"{package.name}/{path}": text for path, text in read(package).items()}
+        sources |= found
+        count += sum(text.count("\n") for text in found.values())
+    return sources
+
+
+def corpus_of(sources: dict[str, str], root: str) -> tuple[Corpus, float]:
+    """The corpus, and the CPU seconds of cutting and walking it."""
     start = time.process_time()
     chunks, facts = [], {}
     gc.disable()
-    for copy in range(copies):
-        prefix = f"copy{copy}/" if copies > 1 else ""
-        for path, source in sources.items():
-            file = parse(prefix + path, source)
-            chunks += file.chunks
-            facts[prefix + path] = file.facts
+    for path, source in sources.items():
+        file = parse(path, source)
+        chunks += file.chunks
+        facts[path] = file.facts
     gc.enable()
     return Corpus(chunks, facts=facts, root=root), time.process_time() - start
 
 
-def measure(folder: str, copies: int, levels: tuple[str, ...]) -> list[list[object]]:
-    """One row a resolver: [lines, what, calls, seconds, × ast, edges a second, peak MB]."""
-    sources = read(Path(folder))
-    lines = copies * sum(source.count("\n") for source in sources.values())
-    base = copies * seconds_of_ast(sources)
-    corpus, walked = corpus_of(sources, copies, folder)
-    rows: list[list[object]] = [[lines, "cut and walk", None, walked, walked / base, None, peak()]]
+def measure(folder: str, most: int, levels: tuple[str, ...]) -> list[list[object]]:
+    """One row a resolver: [lines, what, calls, seconds, × ast, ms a 1,000 lines, edges a second, peak MB].
+
+    `most` lines are taken of a folder of packages; 0: the folder is one tree, and all of it is taken.
+    """
+    sources = prefix_of(Path(folder), most) if most else read(Path(folder))
+    lines = sum(source.count("\n") for source in sources.values())
+    base = seconds_of_ast(sources)
+    corpus, walked = corpus_of(sources, folder)
+    rows: list[list[object]] = [
+        [lines, "cut and walk", None, walked, walked / base, round(1e6 * walked / lines), None, peak()]
+    ]
     for level in levels:
         start = time.process_time()
         graph = build_graph(corpus, level)
         spent = time.process_time() - start
         calls = sum(relation == "calls" for _, _, relation in graph.edges(keys=True))
-        rows.append([lines, level, calls, spent, spent / base, round(graph.number_of_edges() / spent), peak()])
+        speed = round(1e6 * spent / lines), round(graph.number_of_edges() / spent)
+        rows.append([lines, level, calls, spent, spent / base, *speed, peak()])
         del graph
     return rows
 
@@ -96,10 +119,10 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // MEGABYTE
 
 
-def alone(folder: str, copies: int, levels: tuple[str, ...]) -> list[list[object]]:
+def alone(folder: str, most: int, levels: tuple[str, ...]) -> list[list[object]]:
     """`measure` in a process of its own, so that its peak of memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measure, (folder, copies, levels))
+        return pool.apply(measure, (folder, most, levels))
 
 
 def run_tool(name: str, command: list[str], folder: Path, output: Path) -> list[object]:
@@ -140,13 +163,13 @@ def other_tools(folder: Path, venvs: list[str]) -> list[list[object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="?", default=str(Path(networkx.__file__).parent))
-    parser.add_argument("--copies", type=int, nargs="+", default=[1])
+    parser.add_argument("--grow", type=int, nargs="+", default=[], metavar="LINES")
     parser.add_argument("--tools", nargs="*", default=[], metavar="VENV")
     given = parser.parse_args()
     rows = []
-    for copies in given.copies:
-        rows += alone(given.folder, copies, LEVELS if copies == given.copies[0] else ("import", "flow"))
-    columns = ["lines", "resolver", "calls", "CPU s", "× ast", "edges/s", "peak MB"]
+    for most in given.grow or [0]:
+        rows += alone(given.folder, most, ("flow",) if most else LEVELS)
+    columns = ["lines", "resolver", "calls", "CPU s", "× ast", "ms/1,000 lines", "edges/s", "peak MB"]
     print(Table(columns, rows, caption=f"Call graph of {Path(given.folder).name}"))
     if given.tools:
         rows = other_tools(Path(given.folder), given.tools)

@@ -32,6 +32,7 @@ class Attributes(Core):
         super().__init__(program, level)
         self.members: dict[tuple[int, str], int] = {}  # (value, name) → the variable of that attribute
         self.cells: dict[tuple[int, str], int] = {}  # (class chunk, name) → what instances store there
+        self.stored = {fact[1] for facts in program.facts for fact in facts.get("set_attrs", ())}
         self.found: list[tuple[int, int, int, int, str]] = []  # (site, owner, target chunk, line, reason)
         self.outside: list[tuple[int, str, int]] = []
         self.settled = False  # whether the resolution order of classes is known
@@ -119,8 +120,8 @@ class Attributes(Core):
                     self.add(var, self.values.of(INSTANCE, chunk))
                     return var
                 self.wait(attr, (BIND, value, var))
-                if self.types and (one, name) in self.cells:
-                    self.copy(self.cells[one, name], var)
+                if self.types and name in self.stored:
+                    self.copy(self.cell(one, name), var)
                 return var
             if self.types and name in self.program.classes[one].plain and self._is_enum(chunk):
                 var = self.new()
@@ -140,8 +141,9 @@ class Attributes(Core):
         order = self.program.mro(chunk)
         var = self.new()
         found = False
+        stored = self.types and name in self.stored
         for one in order:
-            if self.types:
+            if stored:
                 self.copy(self.cell(one, name), var)
             attr = self.program.classes[one].attrs.get(name, -1)
             if attr >= 0 and not found:

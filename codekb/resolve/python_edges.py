@@ -31,7 +31,9 @@ def resolve_python(corpus: Corpus, level: str) -> Resolution:
     program = Program(corpus)
     solver = Solver(program, level)
     solver.solve()
-    return Writer(solver, corpus).write()
+    resolution = Writer(solver, corpus).write()
+    solver.handlers, solver.models = [], {}  # the cycles by which the solver would outlive its use
+    return resolution
 
 
 class Writer:
