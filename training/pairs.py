@@ -20,18 +20,17 @@ import numpy as np
 from evaluate import enriched, sentence, without_doc
 from functions import Function
 
-from codekb.encoders.pieces import Vocabulary, fields, parts
+from codekb.encoders.pieces import MAX_WORD, Vocabulary, fields, stem
+from codekb.text import tokenize
 from codekb.words import words
 
 STYLES = ("doc", "later", "comment", "message")
 """Where a question comes from: first sentence of the documentation, a later one, a comment, a string of the code."""
-FUNCTION_SHARE = {"python": 0.75, "go": 1.0}
-"""Share of the functions that questions are taken from; Go has fewer."""
-LATER_SHARE = 0.4
-CODE_SHARE = 0.3
-"""Of these, the share with a second question from further documentation, and one from a comment or a string."""
-VOCABULARY_SHARE = 8
-"""Words are counted in every eighth function: the frequencies need no more."""
+LATER_SHARE = 0.6
+CODE_SHARE = 0.4
+"""The share of functions with a second question from further documentation, and one from a comment or a string."""
+VOCABULARY_SHARE = 2
+"""Words are counted in every second function: with every eighth, rare ones came and went by chance."""
 PARTS = 2
 """Processes, each for half of the packages; part of the recipe, since each has its own random numbers."""
 MIN_WORDS = 3
@@ -149,7 +148,7 @@ def raw_pairs(folder: Path, seed: int, part: int) -> Iterator[tuple[str, str, st
     rng = random.Random(seed * PARTS + part)
     seen: Counter[tuple[str, str]] = Counter()
     for function in read(folder):
-        if zlib.crc32(function.package.encode()) % PARTS != part or rng.random() >= FUNCTION_SHARE[function.language]:
+        if zlib.crc32(function.package.encode()) % PARTS != part:
             continue
         for style, question, text in questions(function, rng):
             key = (function.package, question)
@@ -158,8 +157,11 @@ def raw_pairs(folder: Path, seed: int, part: int) -> Iterator[tuple[str, str, st
                 yield function.package, style, question, text
 
 
-def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str], np.ndarray]:
-    """The pieces of most functions, then the pairs, each of at least two packages, with their document frequencies."""
+def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str], np.ndarray, list[str]]:
+    """The pieces of most functions, then the pairs, each of at least two packages.
+
+    With their document frequencies and how they are written most often, before stemming.
+    """
     written: Counter[str] = Counter()
     packages: dict[str, set[str]] = defaultdict(set)
     total = 0
@@ -173,18 +175,23 @@ def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str]
                 packages[word].add(function.package)
     count: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     spread: dict[str, set[str]] = defaultdict(set)
+    spelled: dict[str, Counter[str]] = defaultdict(Counter)
     for word, n in written.items():
-        pieces = parts(word)
-        for counter, found in zip(count, (set(pieces), {f"{a} {b}" for a, b in pairwise(pieces)}), strict=True):
-            for piece in found:
+        plain = tokenize(word[:MAX_WORD])
+        pieces = [(stem(p), p) for p in plain]
+        pairs = {(f"{a} {b}", f"{c} {d}") for (a, c), (b, d) in pairwise(pieces)}
+        for counter, found in zip(count, (set(pieces), pairs), strict=True):
+            for piece in {piece for piece, _ in found}:
                 counter[piece] += n
                 spread[piece] |= packages[word]
+            for piece, spelling in found:
+                spelled[piece][spelling] += n
     chosen: list[str] = []
     for counter, most in zip(count, (known, known_pairs), strict=True):
         ordered = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
         chosen += [p for p, _ in ordered if len(spread[p]) > 1 and _worth_a_row(p)][:most]
     frequency = np.array([(count[0][p] or count[1][p]) / total for p in chosen])
-    return chosen, frequency
+    return chosen, frequency, [min(spelled[p].items(), key=lambda item: (-item[1], item[0]))[0] for p in chosen]
 
 
 def _worth_a_row(piece: str) -> bool:

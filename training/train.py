@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import pickle
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from pairs import STYLES, Flat, Pairs, build, vocabulary
+from start import start_vectors
 from torch import nn
 from torch.nn import functional
 
@@ -27,10 +29,10 @@ FIELDS = 4
 class Settings:
     """Everything that a run depends on; written into the weight file."""
 
-    known: int = 28_000
+    known: int = 25_500
     buckets: int = 4_096
-    known_pairs: int = 12_000
-    dimension: int = 256
+    known_pairs: int = 10_000
+    dimension: int = 384
     batch: int = 768
     epochs: float = 2.0
     rate: float = 0.004
@@ -40,7 +42,7 @@ class Settings:
     name_dropout: float = 0.1
     same_package: float = 0.7
     styles: str = ",".join(STYLES)
-    style_share: float = 0.5
+    style_share: float = 0.35
     seed: int = 1
 
 
@@ -58,13 +60,15 @@ class Ragged:
 class Table(nn.Module):
     """Piece vectors, a question weight per piece, a document weight per piece and field."""
 
-    def __init__(self, settings: Settings, frequency: np.ndarray) -> None:
+    def __init__(self, settings: Settings, frequency: np.ndarray, start: np.ndarray) -> None:
         super().__init__()
         size = len(frequency) + settings.buckets
         idf = np.full(size, 8.0)
         idf[: len(frequency)] = np.log(1 / np.maximum(frequency, 1e-5))
         idf = torch.tensor(idf / 8.0, dtype=torch.float32).clamp(0.02, 1.0)
-        self.vectors = nn.Parameter(torch.randn(size, settings.dimension) / settings.dimension**0.5)
+        vectors = torch.randn(size, settings.dimension) / settings.dimension**0.5
+        vectors[: len(start)] = torch.from_numpy(start)
+        self.vectors = nn.Parameter(vectors)
         self.query_weight = nn.Parameter(idf.clone())
         fields = torch.tensor([1.5, 0.5, 0.6, 0.6])[:, None]
         self.field_weight = nn.Parameter(fields * idf)
@@ -113,12 +117,12 @@ def batches(pairs: Pairs, chosen: np.ndarray, settings: Settings, rng: np.random
     return [found[i] for i in rng.permutation(len(found))]
 
 
-def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) -> Table:  # type: ignore[no-untyped-def]
-    """Trains the table; `report(table, epoch)` is called after every epoch."""
+def train(pairs: Pairs, frequency: np.ndarray, start: np.ndarray, settings: Settings) -> Table:
+    """Trains the table from the vectors that its known pieces start with."""
     torch.manual_seed(settings.seed)
     np.random.seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
-    table = Table(settings, frequency)
+    table = Table(settings, frequency, start)
     sparse = torch.optim.SparseAdam([table.vectors], lr=settings.rate)
     dense = torch.optim.Adam([table.query_weight, table.field_weight, table.scale], lr=settings.weight_rate)
     wanted = np.isin(pairs.style, [STYLES.index(s) for s in settings.styles.split(",")])
@@ -161,8 +165,6 @@ def train(pairs: Pairs, frequency: np.ndarray, settings: Settings, report=None) 
             f"epoch {epoch + 1} loss {np.mean(losses):.3f} scale {table.scale.exp():.1f} {time.time() - started:.0f} s",
             flush=True,
         )
-        if report is not None:
-            report(table, epoch + 1)
     return table
 
 
@@ -181,15 +183,20 @@ def save(table: Table, vocabulary: list[str], settings: Settings, path: Path) ->
     return weights.write(path, arrays, facts)
 
 
-def prepared(work: Path, settings: Settings) -> tuple[Pairs, list[str], np.ndarray]:
-    """Pairs, known pieces and their frequencies, kept in the work folder."""
-    path = work / f"pairs-{settings.known}-{settings.known_pairs}-{settings.buckets}.pkl"
+def prepared(work: Path, settings: Settings) -> tuple[Pairs, list[str], np.ndarray, np.ndarray]:
+    """Pairs, known pieces, their frequencies and the vectors they start with, kept in the work folder."""
+    path = work / f"pairs-{settings.known}-{settings.known_pairs}-{settings.buckets}-{settings.dimension}.pkl"
     if path.exists():
         return pickle.loads(path.read_bytes())  # type: ignore[no-any-return]
-    known, frequency = vocabulary(work, known=settings.known, known_pairs=settings.known_pairs)
-    result = build(work, Vocabulary(known, buckets=settings.buckets), settings.seed), known, frequency
-    path.write_bytes(pickle.dumps(result, protocol=4))
-    return result
+    known, frequency, spellings = vocabulary(work, known=settings.known, known_pairs=settings.known_pairs)
+    with ProcessPoolExecutor(1) as beside:
+        start = beside.submit(start_vectors, spellings, settings.dimension)
+        result = build(work, Vocabulary(known, buckets=settings.buckets), settings.seed)
+        whole = result, known, frequency, start.result()
+    part = path.with_suffix(".part")
+    part.write_bytes(pickle.dumps(whole, protocol=4))
+    part.rename(path)
+    return whole
 
 
 def main() -> None:
@@ -204,10 +211,10 @@ def main() -> None:
     torch.set_num_threads(1)  # two change the order of sums
     settings = Settings(**{name: getattr(options, name) for name in Settings.__slots__})
     started = time.monotonic()
-    data, known, frequency = prepared(options.work, settings)
+    data, known, frequency, start = prepared(options.work, settings)
     print(f"pairs: {time.monotonic() - started:.0f} s", flush=True)
     print({s: int((data.style == i).sum()) for i, s in enumerate(STYLES)}, flush=True)
-    table = train(data, frequency, settings)
+    table = train(data, frequency, start, settings)
     print(save(table, known, settings, options.out))
 
 
