@@ -139,19 +139,16 @@ class Attributes(Core):
 
     def _of_instance(self, value: int, chunk: int, name: str) -> int:
         order = self.program.mro(chunk)
+        classes = self.program.classes
         var = self.new()
-        found = False
-        stored = self.types and name in self.stored
-        for one in order:
-            if stored:
+        found = next((attr for one in order if (attr := classes[one].attrs.get(name, -1)) >= 0), -1)
+        if self.types and name in self.stored:
+            for one in order:
                 self.copy(self.cell(one, name), var)
-            attr = self.program.classes[one].attrs.get(name, -1)
-            if attr >= 0 and not found:
-                found = True
-                self.wait(attr, (BIND, value, var))
-        if not found:
-            outer = self._from_library(chunk, name, value)
-            self.copy(outer, var)
+        if found >= 0:
+            self.wait(found, (BIND, value, var))
+        else:
+            self.copy(self._from_library(chunk, name, value), var)
         return var
 
     def _from_library(self, chunk: int, name: str, value: int) -> int:
