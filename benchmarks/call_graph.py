@@ -9,6 +9,9 @@ process. `--grow` shows growth instead: whole packages of FOLDER, under their na
 so many lines, as one corpus; each size in a process of its own. `--tools` names virtual environments of
 their own that hold `pycg`, `jarviscg` or `pyan3`; each runs once over the files, with a time limit. The machine is
 noisy: trust ratios.
+
+Grown over what is installed, one run: 17, 14, 13 CPU ms of flow for 1,000 lines at 289,000, 581,000 and
+1,263,000 lines (531, 870, 1,860 MB): linear.
 """
 
 from __future__ import annotations
