@@ -16,7 +16,7 @@ from codekb.resolve.python_values import Values
 
 MAX_VALUES = 24
 """Values one variable may hold. Sets beyond it are registries and dispatchers: their users get what came first."""
-MAX_BOXES = 4
+MAX_BOXES = 3
 """Of these, containers: a parameter that is given lists from everywhere is a plain data structure.
 
 Both chosen on the twelve packages of `data/oracle/python.json` (694,000 lines) by right edges at its 480 judged sites,
@@ -30,10 +30,12 @@ as long as more of them cost little (time of all graphs ÷ `ast.parse` of the sa
         24      2    256       .886    .908      224 / 227  84,379  1.43
         32      2    258       .863    .915      224 / 227  90,647  1.56
         24      1    253       .904    .897      223 / 225  84,651  1.22
+        24      3    260       .906    .922      226 / 228  84,629  1.11
         24      4    260       .906    .922      226 / 228  84,365  1.35
         24      8    260       .906    .922      226 / 228  93,915  1.48
 
-Beyond 24 values most new edges are wrong; beyond 4 containers none is new at a judged site.
+Beyond 24 values most new edges are wrong; beyond 3 containers none is new at a judged site. (The row of 3 was measured
+on a quieter machine: its time compares with no other.)
 """
 
 (ATTR, SET_ATTR, CALL, ITEM, SET_ITEM, ITERATE, UNPACK, OPERATE, PROTOCOL, ENTER, RAISE, ANNOTATE, NARROW, SUPER_OF,
