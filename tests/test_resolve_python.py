@@ -143,3 +143,12 @@ def test_a_getter_without_a_named_first_parameter_is_no_error(tmp_path):
     lazy = "class Lazy:\n    def __get__(*args):\n        return args\n"
     corpus = project(tmp_path, {"m.py": f"{lazy}class C:\n    x = Lazy()\ndef use():\n    return C().x\n"})
     assert ("m.py::use", "m.py::Lazy.__get__") in edges(build_graph(corpus))
+
+
+def test_a_partial_that_reaches_itself_ends(tmp_path):
+    source = (
+        "from functools import partial\n\n\ndef step(*given): ...\n\n\n"
+        "def run(todo):\n    call = step\n    for one in todo:\n        call = partial(call, one)\n    call()\n"
+    )
+    found = edges(build_graph(project(tmp_path, {"m.py": source})))
+    assert found == {("m.py::run", "m.py::step")}

@@ -79,6 +79,7 @@ class Calls(Arguments):
         """The same call under another reason, counted at the same place."""
         other = Site(site.number, site.result, site.func, site.args, site.kwargs, site.owner, site.line, site.text,
                      site.reason or reason)  # fmt: skip
+        other.partials = site.partials
         site.hit = True
         return other
 

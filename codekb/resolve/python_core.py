@@ -57,6 +57,7 @@ class Site:
         "line",
         "number",
         "owner",
+        "partials",
         "reason",
         "result",
         "text",
@@ -75,6 +76,7 @@ class Site:
         self.reason = reason
         self.decorated = decorated
         self.hit = False
+        self.partials: frozenset[int] = frozenset()  # the `partial` objects unpacked on the way to this call
         self.done: set[int] = set()  # functions that the arguments have already been given to
 
 

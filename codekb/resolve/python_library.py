@@ -205,8 +205,11 @@ class Library(Wrapping):
             self.add(site.result, self.values.of(PARTIAL, len(self.partials) - 1))
 
     def partial_call(self, site: Site, number: int) -> None:
+        if number in site.partials:  # it reached itself: `f = partial(f, x)` in a loop
+            return
         function, args, kwargs = self.partials[number]
         inner = self.renamed(site, "partial")
+        inner.partials = site.partials | {number}
         inner.args = [*args, *site.args]
         inner.kwargs = [*kwargs, *site.kwargs]
         self.wait(function, (CALL, inner))
