@@ -311,13 +311,21 @@ def test_neighbours_of_the_best_gain_and_tests_only_when_asked_for():
     assert gain("a test that it runs")[TEST] == pytest.approx(0.1)
 
 
+def test_nothing_passes_what_vouches_for_it():
+    facts = CodeFacts(Corpus(CALLS))
+    scores = np.array([1.0, 0.99, 0, 0, 0, 0, 0])
+    after, shares = apply_priors(analyse("anything"), facts, scores, ["neighbours"], weights={"neighbours": 0.5})
+    assert after[0] == 1.0 > after[1] > 0.999 and after[3] > 0.3
+    assert np.allclose(sum(shares.values()) + scores, after)
+
+
 def test_of_two_that_vouch_the_stronger_counts_and_so_few_do():
     loners = [calling(f"z/l{i}.py::lone{i}", "helper") for i in range(VOUCHING)]
     facts = CodeFacts(Corpus([*CALLS, *loners]))
     at = facts.position
     scores = np.zeros(len(facts.functions))
     scores[[at[c.id] for c in loners]] = 1.0
-    scores[at["a/m.py::run"]] = 0.5  # sixth: it has no voice, so what it alone calls gains nothing
+    scores[at["a/m.py::run"]] = 0.5  # one more: it has no voice, so what it alone calls gains nothing
     after, _ = apply_priors(analyse("anything"), facts, scores, ["neighbours"])
     assert after[at["a/m.py::Store.get"]] == 0
     share = next(p.weight for p in PRIORS if p.name == "neighbours") * 0.5 / np.sqrt(2)  # two helpers share each call

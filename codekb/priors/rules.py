@@ -18,8 +18,11 @@ Rule = Callable[[QueryProfile, CodeFacts, Array, float], Array]
 AGREEING = 50
 """So many of the best functions vote for their files."""
 
-VOUCHING = 5
+VOUCHING = 10
 """So many of the best functions vouch for what they call, what calls them, and their class."""
+
+BEHIND = 1 - 1e-9
+"""As close as a neighbour comes to the score of what vouches for it."""
 
 FADING = 0.7
 """A stack frame counts this much less than the one nearer to the error."""
@@ -130,17 +133,18 @@ def _damp(side: str) -> Rule:
 def _neighbours(profile: QueryProfile, facts: CodeFacts, scores: Array, weight: float) -> Array:
     """Callees, callers and fellow methods of the best functions gain by the strongest of them; tests only if asked for.
 
-    What is added is small beside a match in words, so nothing is crowded out; what holds none of the words can come in.
+    Nothing passes the function that vouches for it, so the first place stays; what holds none of the words can come in.
     """
     count = min(VOUCHING, len(scores))
     best = np.argpartition(scores, len(scores) - count)[len(scores) - count :] if count else facts.file[:0]
-    gain = np.zeros(len(scores))
+    lifted = scores.copy()
     for at in best.tolist():
         if scores[at] > 0:
-            gain = np.maximum(gain, scores[at] * facts.neighbours.evidence(at))
-    if "tests" not in profile.asks:
-        gain[facts.side["tests"]] = 0.0
-    return scores + weight * gain
+            evidence = facts.neighbours.evidence(at)
+            near = np.flatnonzero(evidence)
+            gained = scores[near] + weight * scores[at] * evidence[near]
+            lifted[near] = np.maximum(lifted[near], np.minimum(gained, scores[at] * BEHIND))
+    return lifted if "tests" in profile.asks else np.where(facts.side["tests"], scores, lifted)
 
 
 PRIORS: tuple[Prior, ...] = (
@@ -156,7 +160,7 @@ PRIORS: tuple[Prior, ...] = (
     Prior("compat", 0.15, _damp("compat"), "is a compatibility shim"),
     Prior("generated", 0.5, _damp("generated"), "is generated"),
     Prior("stubs", 0.5, _damp("stubs"), "is an overload without a body"),
-    Prior("neighbours", 0.15, _neighbours, "calls, is called by, or shares a class with a match"),
+    Prior("neighbours", 0.1, _neighbours, "calls, is called by, or shares a class with a match"),
 )
 """In the order they apply; the weights were chosen on the development packages (`benchmarks/tuning`), but for
 `frames`: no question there holds a stack trace, so its weight is a judgement."""
