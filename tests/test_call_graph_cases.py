@@ -192,6 +192,13 @@ def test_an_edge_line_that_does_not_parse_names_file_and_case(tmp_path):
         read_cases(tmp_path)
 
 
+def graph_of_package(root, files):
+    root.mkdir()
+    for name, text in files.items():
+        (root / name).write_text(text)
+    return codekb.build_graph(codekb.parse_repo(root))
+
+
 def test_a_root_that_is_a_package_knows_its_own_name(tmp_path):
     """Absolute imports of the root's own name resolve, though ids do not carry it."""
     files = {
@@ -199,11 +206,7 @@ def test_a_root_that_is_a_package_knows_its_own_name(tmp_path):
         "pay.py": "def charge():\n    pass\n",
         "cart.py": "import shop\nfrom shop import pay\ndef one():\n    pay.charge()\ndef two():\n    shop.charge()\n",
     }
-    root = tmp_path / "shop"
-    root.mkdir()
-    for name, text in files.items():
-        (root / name).write_text(text)
-    graph = codekb.build_graph(codekb.parse_repo(root))
+    graph = graph_of_package(tmp_path / "shop", files)
     assert graph_edges(graph) == {("cart.py::one", "pay.py::charge"), ("cart.py::two", "pay.py::charge")}
 
 
@@ -217,11 +220,7 @@ def test_a_root_that_is_a_package_does_not_hide_the_library(tmp_path, relative):
         "redis.py": "import redis\ndef get():\n    redis.get()\n",
         "cart.py": "import queue\nimport pay\ndef one():\n    queue.put()\ndef two():\n    pay.charge()\n",
     }
-    root = tmp_path / "shop"
-    root.mkdir()
-    for name, text in files.items():
-        (root / name).write_text(text)
-    graph = codekb.build_graph(codekb.parse_repo(root))
+    graph = graph_of_package(tmp_path / "shop", files)
     assert graph_edges(graph) == (set() if relative else {("cart.py::two", "pay.py::charge")})
     outside = {(source, name) for source, name, _ in graph.graph["external"]}
     assert {("cart.py::one", "queue.put"), ("redis.py::get", "redis.get")} <= outside
