@@ -38,6 +38,7 @@ class Attributes(Core):
         self.settled = False  # whether the resolution order of classes is known
         self.postponed: list[tuple[tuple[Any, ...], list[int]]] = []
         self.library_bases: dict[int, str] = {}
+        self.wrapped: set[int] = set()  # variables that hold what a decorator gave back
 
     def cell(self, chunk: int, name: str) -> int:
         var = self.cells.get((chunk, name))
@@ -123,19 +124,20 @@ class Attributes(Core):
                 if self.types and name in self.stored:
                     self.copy(self.cell(one, name), var)
                 return var
-            if self.types and name in self.program.classes[one].plain and self._is_enum(chunk):
+            if self.types and name in self.program.classes[one].plain and self.is_enum(chunk):
                 var = self.new()
                 self.add(var, self.values.of(INSTANCE, chunk))
                 return var
         return self._from_library(chunk, name, value)
 
-    def _is_enum(self, chunk: int) -> bool:
+    def is_enum(self, chunk: int) -> bool:
         return self.program.library_base(chunk).startswith("enum.")
 
     def _is_member(self, chunk: int, attr: int) -> bool:
         """Whether a class attribute is a member of an enumeration, and so an instance of its class."""
-        kind = self.values.kind
-        return self.types and self._is_enum(chunk) and not any(kind[v] == FUNCTION for v in self.held(attr))
+        if not self.types or attr in self.wrapped or not self.is_enum(chunk):
+            return False
+        return not any(self.values.kind[v] == FUNCTION for v in self.held(attr))
 
     def _of_instance(self, value: int, chunk: int, name: str) -> int:
         order = self.program.mro(chunk)
@@ -147,6 +149,8 @@ class Attributes(Core):
                 self.copy(self.cell(one, name), var)
         if found >= 0:
             self.wait(found, (BIND, value, var))
+        elif name == "__class__":
+            self.add(var, self.values.of(CLASS, chunk))
         else:
             self.copy(self._from_library(chunk, name, value), var)
         return var

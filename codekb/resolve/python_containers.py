@@ -133,7 +133,8 @@ class Containers(Attributes):
             elif sort == INSTANCE:
                 self.method(value, "__getitem__", [], owner, line, "operator", target)
             elif sort == CLASS:
-                self.add(target, value)  # `Stack[int]` is the class again
+                member = self.is_enum(first[value])  # else `Stack[int]`, which is the class again
+                self.add(target, self.values.of(INSTANCE, first[value]) if member else value)
             elif sort == LIBRARY:
                 self.add(target, value)
 

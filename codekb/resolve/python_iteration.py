@@ -6,7 +6,7 @@ from typing import Any
 
 from codekb.resolve.python_containers import Box, Containers
 from codekb.resolve.python_core import UNPACK
-from codekb.resolve.python_values import BOX, GENERATOR, INSTANCE
+from codekb.resolve.python_values import BOX, CLASS, GENERATOR, INSTANCE
 
 
 class Iteration(Containers):
@@ -93,6 +93,10 @@ class Iteration(Containers):
             return int(self.program.functions[first].yields)
         if sort == INSTANCE:
             return self._iterate_instance(value, owner, line)
+        if sort == CLASS and self.is_enum(first):
+            var = self.new()
+            self.add(var, self.values.of(INSTANCE, first))
+            return var
         return -1
 
     def _iterate_instance(self, value: int, owner: int, line: int) -> int:

@@ -69,6 +69,7 @@ class Loading(Operators):
             if name not in bound:
                 self.name_value(number, name, base + var)
         for target, source in ((d[0], d[2]) for d in facts["decorations"]):
+            self.wrapped.add(base + target)
             if self.flow:
                 self.wait(base + source, (PASS_CLASS, base + target))
             else:
