@@ -48,12 +48,43 @@ class Overriding(Loading):
                     for one, method in overriding.items():
                         self.run(site, method, self.values.of(INSTANCE, one), "overriding method")
 
-    def _overriding(self, chunk: int, klass: int) -> dict[int, int]:
-        """Of the classes below `klass`, those that define the method themselves → theirs."""
+    def close_mixins(self) -> None:
+        """`self.m()` in a class that has no `m` and whose subclasses have one, as mixins are written."""
+        self._find_below()
+        for site in self.call_sites:
+            function = None if site.hit else self.program.functions.get(site.owner)
+            if function is None or function.owner not in self.below or not site.text.startswith(("self.", "cls.")):
+                continue
+            name = site.text.partition(".")[2]
+            found = self._from_below(function.owner, name) if name.isidentifier() else {}
+            if len(found) <= MAX_VALUES:
+                for method, one in found.items():
+                    self.run(site, method, self.values.of(INSTANCE, one), "mixed-in method")
+
+    def _from_below(self, klass: int, name: str) -> dict[int, int]:
+        """The methods that `name` means in the classes below `klass` → such a class."""
+        found: dict[int, int] = {}
+        for one in self.below[klass]:
+            for value in self.held(self._attr(one, name)):
+                held = self.values.first[value]
+                if self.values.kind[value] == FUNCTION and held in self.program.functions:
+                    found.setdefault(held, one)
+        return found
+
+    def _attr(self, chunk: int, name: str) -> int:
+        """The variable of the attribute that a class has or inherits, -1 for none."""
+        classes = self.program.classes
+        return next((classes[one].attrs[name] for one in self.program.mro(chunk) if name in classes[one].attrs), -1)
+
+    def _find_below(self) -> None:
         if not self.below:
             for one in self.program.classes:
                 for above in self.program.mro(one)[1:]:
                     self.below[above].append(one)
+
+    def _overriding(self, chunk: int, klass: int) -> dict[int, int]:
+        """Of the classes below `klass`, those that define the method themselves → theirs."""
+        self._find_below()
         name = self.program.ids[chunk].rpartition(".")[2].partition("#")[0]
         found = {}
         for one in self.below[klass]:

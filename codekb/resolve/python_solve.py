@@ -90,6 +90,8 @@ class Solver(Overriding):
             self._close_decorations()
             self.drain()
             self.close_abstract()
+            self.drain()
+            self.close_mixins()
         self.drain()
         self.close_items()
 
