@@ -97,9 +97,10 @@ class CallsInCode(Facts):
             if name == "getattr" and base >= 0 and key >= 0:
                 self.dynamic_keys.add(key)
                 result = self.new()
-                self.items.append((result, base, ["attr", key], self.scope.owner, line))
+                self.items.append((result, base, ["attr", key, self.affixes.get(key)], self.scope.owner, line))
+                self.copy(result, rest[0] if rest else NOTHING)
                 return result
-            return NOTHING
+            return rest[0] if name == "getattr" and rest else NOTHING
         if name == "setattr":
             self.set_attribute(base, text, rest[0] if rest else NOTHING, line)
             return NOTHING

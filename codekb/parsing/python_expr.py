@@ -91,5 +91,5 @@ _HANDLERS: dict[type[ast.AST], Callable[[Expressions, Any], int]] = {
     ast.GeneratorExp: Expressions.comprehension, ast.DictComp: Expressions.comprehension,
     ast.Lambda: lambda walk, node: walk.function(node), ast.Await: Expressions.awaited,
     ast.Yield: Expressions.yields, ast.YieldFrom: Expressions.yields_from,
-    ast.FormattedValue: Expressions.text, ast.Starred: Expressions.starred,
+    ast.FormattedValue: Expressions.text, ast.JoinedStr: Expressions.joined, ast.Starred: Expressions.starred,
 }  # fmt: skip

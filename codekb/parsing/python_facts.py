@@ -34,6 +34,7 @@ class Facts(Names):
         self.narrows: list[int] = []
         self.supers: list[tuple[int, int, int, int, int]] = []
         self.dynamic_keys: set[int] = set()
+        self.affixes: dict[int, tuple[str, str]] = {}  # texts of which only the start and the end are known
         self.later: list[tuple[Scope, ast.AST, list[Any]]] = []
         self.functions: list[list[Any]] = []
         self.classes: list[tuple[Any, ...]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from codekb.parsing.python_affixes import affixes
 from codekb.parsing.python_displays import Displays
 from codekb.parsing.python_scopes import NOTHING
 
@@ -21,9 +22,22 @@ class Operations(Displays):
 
     def binary(self, node: ast.BinOp) -> int:
         left, right = self.expr(node.left), self.expr(node.right)
+        ends = affixes(node)
         if left < 0 and right < 0:
-            return NOTHING
-        return self.operation(left, OPERATORS[node.op.__class__], right, node.lineno)
+            return self._partly_known(ends) if ends else NOTHING
+        var = self.operation(left, OPERATORS[node.op.__class__], right, node.lineno)
+        if ends:
+            self.affixes[var] = ends
+        return var
+
+    def joined(self, node: ast.JoinedStr) -> int:
+        self.visit_children(node)
+        ends = affixes(node)
+        return self._partly_known(ends) if ends else NOTHING
+
+    def _partly_known(self, ends: tuple[str, str]) -> int:
+        self.affixes[var := self.new()] = ends
+        return var
 
     def operation(self, left: int, name: str, right: int, line: int) -> int:
         var = self.new()

@@ -44,6 +44,7 @@ class Containers(Attributes):
         self.defined: dict[tuple[int, str], bool] = {}
         self.implied: dict[tuple[Any, ...], Site] = {}  # calls that syntax makes, one for all receivers of a place
         self.key_vars: set[int] = set()
+        self.by_affixes: dict[tuple[int, str, str], list[int]] = {}  # (target, start, end of a name) → whose attribute
         self.open_items: list[tuple[int, Any, int, int]] = []
 
     def make_box(self, length: int = -1) -> int:
@@ -124,7 +125,7 @@ class Containers(Attributes):
         for value in values:
             sort = kind[value]
             if key.__class__ is list and key[0] == "attr":
-                self._attr_by_variable(value, key[1], target)
+                self._attr_by_variable(value, key[1], key[2], target)
             elif sort == BOX:
                 if key.__class__ is list:
                     self.keyed(first[value], key[1], target)
@@ -146,8 +147,10 @@ class Containers(Attributes):
                 self.take(self.boxes[number], constant, target)
         self.open_items.append((number, key, target, len(constants)))
 
-    def _attr_by_variable(self, value: int, key: int, target: int) -> None:
-        """`getattr(x, name)` with a name that is only known as the constants that reach it."""
+    def _attr_by_variable(self, value: int, key: int, ends: Any, target: int) -> None:
+        """`getattr(x, name)` with a name that is only known as the constants that reach it, or by its ends."""
+        if ends and self.flow:
+            self.by_affixes.setdefault((target, *ends), []).append(value)
         for held in self.held(key):
             if self.values.kind[held] == CONSTANT and isinstance(self.values.first[held], str):
                 self.handlers[ATTR]((ATTR, self.values.first[held], target, None, None), [value])

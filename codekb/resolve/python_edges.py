@@ -16,7 +16,7 @@ CONFIDENCE = {
     "inherited method": 0.96, "super method": 0.96, "class method": 0.97, "instance method": 0.95, "value": 0.93,
     "decorator": 0.97, "callback": 0.93, "partial": 0.93, "property": 0.94, "operator": 0.93, "iteration": 0.93,
     "context manager": 0.95, "call of an instance": 0.94, "raised class": 0.96, "function": 0.93,
-    "overriding method": 0.85, "mixed-in method": 0.88,
+    "overriding method": 0.85, "mixed-in method": 0.88, "name by its start": 0.8,
 }  # fmt: skip
 """How sure a single target is, by the way it was found."""
 BY_NUMBER = ((1, 1.0), (2, 0.95), (4, 0.85), (8, 0.7))

@@ -233,9 +233,9 @@ class Loading(Operators):
             self.wait(base + var, (UNPACK, [base + t for t in targets], star, chunk_base + owner, line))
 
     def _key(self, key: Any, base: int) -> Any:
-        return (
-            [key[0], base + key[1]] if key.__class__ is list and key[1] >= 0 else None if key.__class__ is list else key
-        )
+        if key.__class__ is not list:
+            return key
+        return [key[0], base + key[1], *key[2:]] if key[1] >= 0 else None
 
 
 def _shifted(arg: Any, base: int, const: int) -> Any:

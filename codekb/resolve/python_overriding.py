@@ -1,13 +1,14 @@
-"""Abstract methods: a call that reaches only such a one may reach every method that overrides it."""
+"""What no call names by itself: methods that override, that are mixed in, or whose name is put together."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
-from codekb.resolve.python_core import MAX_VALUES
+from codekb.resolve.python_core import CALL, MAX_VALUES, Site
 from codekb.resolve.python_loading import Loading
 from codekb.resolve.python_program import Program
-from codekb.resolve.python_values import FUNCTION, INSTANCE
+from codekb.resolve.python_values import CLASS, FUNCTION, INSTANCE
 
 MESSAGE = frozenset(("NotImplementedError", "type", "repr", "str"))
 """What a method may call that is only there to be overridden."""
@@ -47,6 +48,31 @@ class Overriding(Loading):
                 if len(overriding) <= MAX_VALUES:
                     for one, method in overriding.items():
                         self.run(site, method, self.values.of(INSTANCE, one), "overriding method")
+
+    def close_affixes(self) -> None:
+        """`getattr(x, f"visit_{kind}")(…)` calls any method of `x` whose name starts and ends like this."""
+        while self.by_affixes:
+            by_affixes, self.by_affixes = self.by_affixes, {}
+            for (target, start, end), receivers in by_affixes.items():
+                sites = [task[1] for task in self._waiting_calls(target)]
+                for value in receivers if sites else ():
+                    if self.values.kind[value] in (INSTANCE, CLASS):
+                        self._call_by_affixes(value, start, end, sites)
+            self.drain()
+
+    def _call_by_affixes(self, receiver: int, start: str, end: str, sites: list[Site]) -> None:
+        classes, mro = self.program.classes, self.program.mro(self.values.first[receiver])
+        names = dict.fromkeys(name for one in mro for name in classes[one].attrs)
+        for name in names:
+            if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
+                method = self.member(receiver, name)
+                for site in sites:
+                    self.wait(method, (CALL, self.renamed(site, "name by its start")))
+
+    def _waiting_calls(self, var: int) -> list[tuple[Any, ...]]:
+        """The calls that wait at a variable and at those it is copied to at once."""
+        places = [var, *(self.next[var] or ())]
+        return [task for place in places for task in self.waiting[place] or () if task[0] == CALL]
 
     def close_mixins(self) -> None:
         """`self.m()` in a class that has no `m` and whose subclasses have one, as mixins are written."""

@@ -92,6 +92,7 @@ class Solver(Overriding):
             self.close_abstract()
             self.drain()
             self.close_mixins()
+            self.close_affixes()
         self.drain()
         self.close_items()
 
