@@ -494,3 +494,15 @@ def test_threads_may_ask_while_another_changes():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_one_text_in_place_of_a_list_is_refused_and_changes_nothing():
+    c = Collection("c")
+    c.add(["a", "b"], embeddings=[[1, 0], [0, 1]])
+    with pytest.raises(StoreError, match=r"ids is the text 'ab'; give a list: \['ab'\]"):
+        c.add("ab", embeddings=[[1, 1], [1, 1]])
+    with pytest.raises(StoreError, match="contents is the text 'xy'"):
+        c.add(["a", "b"], contents="xy")
+    with pytest.raises(StoreError, match="ids is the text 'ab'"):
+        c.delete(ids="ab")
+    assert c.list_ids() == ["a", "b"] and c.get_by_id("a").embedding.tolist() == [1, 0]

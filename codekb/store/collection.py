@@ -182,6 +182,7 @@ class Collection:
         As in chromem-go, ids are ignored as soon as a filter is given, and an empty but given filter (`{}`)
         beside ids means every document. `strict` collections join ids and filters and ignore empty ones.
         """
+        intake.check_not_text("ids", ids)
         filters.check_chosen(ids, where, where_document)
         with self._lock:
             if not len(self):

@@ -26,6 +26,12 @@ class Encode(Protocol):
     def __call__(self, texts: list[str]) -> Floats: ...
 
 
+def check_not_text(name: str, given: object) -> None:
+    """A text is a sequence of its letters, which nobody means."""
+    if isinstance(given, str | bytes):
+        raise StoreError(f"{name} is the text {given!r:.80}; give a list: [{given!r:.80}]")
+
+
 def batch_of_columns(
     ids: Sequence[str],
     embeddings: Given | None,
@@ -34,6 +40,8 @@ def batch_of_columns(
     encode: Encode,
 ) -> Batch:
     """From parallel sequences; raises StoreError where their lengths differ or a document is incomplete."""
+    check_not_text("ids", ids)
+    check_not_text("contents", contents)
     n = len(ids)
     given = 0 if embeddings is None else len(embeddings)
     if n == 0:
