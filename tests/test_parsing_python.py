@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import codekb
 from codekb.parsing.python import parse
 
 SOURCE = '''\
@@ -164,3 +165,91 @@ def test_every_function_of_networkx_becomes_a_chunk():
         file = parse(path.relative_to(root).as_posix(), source)
         assert sum(c.kind == "function" for c in file.chunks) == expected, path
         assert not file.note
+
+
+BROKEN_FILES = {
+    "a bracket that is never closed": (
+        "def a():\n    x = (1,\n\n@deco\ndef b():\n    a()\n\nclass C:\n    def m(self):\n        self.n(\n\n"
+        "    def n(self):\n        b()\n",
+        ["a:1-2", "b:4-6", "C:8-13", "C.m:9-10", "C.n:12-13"],
+        [("C.n", "b"), ("b", "a")],
+    ),
+    "bodies that are not written yet": (
+        "def a():\n\ndef b():\n    a()\nclass C:\n\ndef d():\n    b()\n",
+        ["a:1-1", "b:3-4", "C:5-5", "d:7-8"],
+        [("b", "a"), ("d", "b")],
+    ),
+    "lines that are indented at random": (
+        "def a():\n    b()\n      c()\n  d()\ndef b(): a()\n",
+        ["a:1-2", "b:5-5"],
+        [("a", "b"), ("b", "a")],
+    ),
+    "the marks of a merge": (
+        "def a():\n<<<<<<< HEAD\n    b()\n=======\n    c()\n>>>>>>> x\ndef b(): pass\ndef c(): pass\n",
+        ["a:1-5", "b:7-7", "c:8-8"],
+        [("a", "b"), ("a", "c")],
+    ),
+    "calls in a statement of Python 2": (
+        "def a():\n    print 'x %s' % b()\n    print >>f, b()\ndef b():\n    raise E, c()\ndef c(): pass\n",
+        ["a:1-3", "b:4-5", "c:6-6"],
+        [("a", "b"), ("b", "c")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_FILES)
+def test_a_broken_line_costs_no_other_definition_and_no_call(name: str, tmp_path: Path) -> None:
+    text, ranges, calls = BROKEN_FILES[name]
+    assert edges_and_ranges(text, tmp_path) == (ranges, calls)
+
+
+def edges_and_ranges(text: str, folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """`name:first-last` of every definition but the module, and the calls between them."""
+    (folder / "m.py").write_text(text, encoding="utf-8")
+    corpus = codekb.parse_repo(folder)
+    graph = codekb.build_graph(corpus)
+    short = {c.id: c.id.removeprefix("m.py::") for c in corpus}
+    ranges = [f"{short[c.id]}:{c.start_line}-{c.end_line}" for c in corpus if c.kind != "module"]
+    return ranges, sorted((short[s], short[t]) for s, t, r in graph.edges(keys=True) if r == "calls")
+
+
+NEWER = """\
+type Alias[T] = Box[T]
+class Base:
+    def hello(self): pass
+class Box[T: (int, str)](Base):
+    def get[U](self, u: U) -> T:
+        self.hello()
+        return self.put(u)
+    def put(self, u): return u
+def make[T](
+    x: T,
+) -> T:
+    return x
+def run(box: Box[int], other: Alias[int]):
+    other.get(1)
+    print(f"{box.put("x")} and {make(f"{box.get('y')}")!r:>{width(10)}}" "!")
+    return f'''{
+        name(1)  # why
+    }'''
+def width(n): return n
+def name(q): return "x"
+"""
+
+
+def test_type_parameters_and_nested_f_strings_are_read_on_every_python(tmp_path: Path) -> None:
+    """Worked out by hand; Python 3.12 reads the file itself, older ones by way of `older`."""
+    ranges, calls = edges_and_ranges(NEWER, tmp_path)
+    assert ranges == [
+        "Base:2-3", "Base.hello:3-3", "Box:4-8", "Box.get:5-7", "Box.put:8-8", "make:9-12", "run:13-18",
+        "width:19-19", "name:20-20",
+    ]  # fmt: skip
+    assert calls == [
+        ("Box.get", "Base.hello"), ("Box.get", "Box.put"),
+        ("run", "Box.get"), ("run", "Box.put"), ("run", "make"), ("run", "name"), ("run", "width"),
+    ]  # fmt: skip
+    file = parse("m.py", NEWER)
+    assert not any("recovered" in c.marks for c in file.chunks)
+    assert [c.signature for c in file.chunks if c.name in ("get", "Box")] == [
+        "class Box[T: (int, str)](Base)", "def get[U](self, u: U) -> T",
+    ]  # fmt: skip

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
+from dataclasses import replace
 from typing import Any
 
 from codekb.parsing.base import FileParse
 from codekb.parsing.python_chunks import Found, to_chunks
-from codekb.parsing.python_recover import recover, repaired
+from codekb.parsing.python_newer import older
+from codekb.parsing.python_recover import recover, repaired, syntax
 from codekb.parsing.python_walk import Walk
 
 WALK_DEPTH = 20_000
@@ -44,6 +46,9 @@ def _result(path: str, text: str, tree: ast.Module, note: str = "") -> FileParse
 def _tolerant(path: str, text: str, error: BaseException) -> FileParse:
     """Leave out what is broken, if the rest then parses; else only the definitions, without references."""
     if isinstance(error, SyntaxError):
+        newer = _newer(path, text)
+        if newer is not None:
+            return newer
         note = f"syntax error in line {error.lineno}: {error.msg}; functions found by the tolerant parser"
         try:
             mended = repaired(text, error)
@@ -56,6 +61,18 @@ def _tolerant(path: str, text: str, error: BaseException) -> FileParse:
     found = recover(text)
     ids, chunks = to_chunks(path, text, found, recovered=True)
     return FileParse(chunks, outline(ids, found), note)
+
+
+def _newer(path: str, text: str) -> FileParse | None:
+    """A file whose only fault is to be written for a newer Python than this one."""
+    root = syntax(text).root_node
+    if root.has_error:
+        return None
+    try:
+        tree = _tree(older(root, text.encode()))
+    except BROKEN:
+        return None
+    return replace(_result(path, text, tree), note="written for a newer Python: what is new is read in part")
 
 
 def outline(ids: list[str], found: list[Found]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 import warnings
 
 import tree_sitter
@@ -20,6 +21,9 @@ _COMPOUND = frozenset(
     ["if_statement", "for_statement", "while_statement", "try_statement", "with_statement", "match_statement"]
 )
 _HEADER = re.compile(r"^([ \t]*)((?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)")
+_BARE = re.compile(r"expected an indented block after .* on line (\d+)")
+_CONFLICT = re.compile(r"(<{7}|={7}|>{7}|\|{7})( |$)")
+"""Lines that a version control system leaves where two changes meet."""
 _KINDS = {"function_definition": "function", "class_definition": "class"}
 _DOC = re.compile(r"""^[rRuU]*("{3}|'{3}|"|')(.*)\1$""", re.DOTALL)
 
@@ -69,7 +73,15 @@ def repaired(text: str, error: SyntaxError) -> str | None:
 
 def _give_up(lines: list[str], line: int, error: SyntaxError) -> bool:
     """Replace what is broken around `line` in place. Whether anything was left to replace."""
+    marked = [number for number, one in enumerate(lines) if _CONFLICT.match(one)]
+    for number in marked:
+        lines[number] = ""
+    if marked:
+        return True
     text = lines[line - 1]
+    if _HEADER.match(text) or text.lstrip().startswith("@"):  # nobody opens a bracket to define something inside
+        line = _opened(lines[: line - 1]) or line
+        text = lines[line - 1]
     header = _HEADER.match(text)
     if header:
         indent, kind, name = header.groups()
@@ -79,9 +91,15 @@ def _give_up(lines: list[str], line: int, error: SyntaxError) -> bool:
             indented = len(body) - len(body.lstrip()) > len(indent)
             lines[line - 1] = plain.removesuffix(" pass") if indented else plain
             return True
-    if isinstance(error, IndentationError) and "unexpected indent" in str(error.msg):
-        lines[line - 1] = ""
-        return bool(text.strip())
+    if isinstance(error, IndentationError):
+        bare = _BARE.search(str(error.msg))
+        number = int(bare[1]) - 1 if bare else line
+        if bare and number < len(lines) and lines[number].rstrip().endswith(":"):
+            lines[number] = lines[number].rstrip() + " pass"
+            return True
+        if not bare:
+            lines[line - 1] = ""
+            return bool(text.strip())
     if text.strip().startswith("except ") and not text.strip().startswith("except Exception:"):
         head, _, rest = text.partition(":")
         lines[line - 1] = (
@@ -93,8 +111,56 @@ def _give_up(lines: list[str], line: int, error: SyntaxError) -> bool:
         return False
     start = lines[first - 1]
     indent = start[: len(start) - len(start.lstrip())]
-    lines[first - 1 : last] = [indent + "pass", *[""] * (last - first)]
+    last = _before_definition(lines, line, last, len(indent))
+    left = "; ".join(_calls(start)) if first == last else ""
+    plain = indent + (left if left and left != start.strip() else "pass")
+    lines[first - 1 : last] = [plain, *[""] * (last - first)]
     return True
+
+
+def _opened(lines: list[str]) -> int:
+    """The line of the first bracket that these lines leave open, 0 for none."""
+    opened: list[int] = []
+    try:
+        for token in tokenize.generate_tokens(iter([one + "\n" for one in lines]).__next__):
+            if token.type == tokenize.OP and token.string in "([{":
+                opened.append(token.start[0])
+            elif token.type == tokenize.OP and token.string in ")]}" and opened:
+                opened.pop()
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return opened[0] if opened else 0
+
+
+def _calls(line: str) -> list[str]:
+    """The outermost calls of a broken line that are whole in themselves, so that they are not lost with it."""
+    found, pending = [], [syntax(line.strip()).root_node]
+    while pending:
+        node = pending.pop()
+        if node.type == "call" and not node.has_error and node.text:
+            found.append(node.text.decode(errors="replace"))
+        else:
+            pending += reversed(node.named_children)
+    return [text for text in found if _parses(text)]
+
+
+def _parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<call>", "eval", ast.PyCF_ONLY_AST)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _before_definition(lines: list[str], line: int, last: int, indent: int) -> int:
+    """The last line of a broken statement: an open bracket swallows no definition that is indented no deeper."""
+    for number in range(line, last):
+        text = lines[number]
+        if len(text) - len(text.lstrip()) <= indent and (_HEADER.match(text) or text.lstrip().startswith("@")):
+            return number
+    return last
 
 
 def _broken_lines(text: str, line: int) -> tuple[int, int]:

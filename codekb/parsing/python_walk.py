@@ -109,4 +109,4 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Walk, Any], None]] = {
     ast.Nonlocal: Walk.declare_nonlocal, ast.Pass: Walk.nothing,
 }  # fmt: skip
 if sys.version_info >= (3, 12):
-    _STATEMENTS[ast.TypeAlias] = Walk.nothing
+    _STATEMENTS[ast.TypeAlias] = lambda walk, node: walk.assign(node.name, walk.value(node.value))
