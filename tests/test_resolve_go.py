@@ -355,3 +355,23 @@ def test_results_do_not_depend_on_the_hash_seed():
         for seed in ("0", "1")
     ]
     assert outputs[0] == outputs[1] and b"withRetry" in outputs[0]
+
+
+def test_a_library_method_behind_an_embedded_type_is_external_beside_the_corpus_own() -> None:
+    source = """package p
+import ("bytes"; "io"; "sync")
+type Own struct{}
+func (o *Own) Read(b []byte) (int, error) { return 0, nil }
+type state struct{ bytes.Buffer }
+func fill(r io.Reader) { r.Read(nil) }
+func both() { fill(&Own{}); fill(&state{}) }
+type guarded struct{ sync.Mutex }
+func lock(l sync.Locker) { l.Lock() }
+func held() { lock(&guarded{}) }
+func later(f func()) { f() }
+func locks(g *guarded) { later(g.Lock) }
+"""
+    found = go.resolve(corpus_of(p=source))
+    assert {("fill", "Own.Read"), ("both", "fill"), ("held", "lock")} <= edges(found)
+    assert not [edge for edge in found.edges if "library.go" in edge.target]
+    assert {("p.go::fill", "bytes.Buffer.Read", 6), ("p.go::lock", "sync.Mutex.Lock", 9)} <= set(found.external)

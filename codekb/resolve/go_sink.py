@@ -67,9 +67,12 @@ class Sink:
             self.edge(caller.id, target.id, "calls", line, confidence, reason if i == 0 else "build variant")
 
     def possible(self, caller: Func, targets: dict[Func, float], line: int, reason: str) -> None:
-        """A call that may reach each of several functions, with the confidence of each."""
+        """A call that may reach each of several functions, with the confidence of each; a library's is external."""
         own_test = caller.file.path.endswith("_test.go")
         for target, confidence in targets.items():
+            if target.file.library:
+                self.outside(caller, target.id.replace(f"{target.file.path}::", f"{target.file.package.folder}."), line)
+                continue
             if not own_test and target.file.path.endswith("_test.go"):
                 confidence = min(confidence, TEST_DOUBLE)
             if caller.file.built & 1 and not target.file.built & 1:
