@@ -61,29 +61,32 @@ def _assemble(corpus: Corpus, resolutions: Iterable[Resolution], level: str) -> 
             _merge(merged, edge)
         graph.graph["external"] += sorted(set(resolution.external))
         graph.graph["unresolved"] += sorted(set(resolution.unresolved))
-    nodes = graph.nodes
-    for (source, target, relation), data in sorted(merged.items()):
+    nodes = set(graph)
+    for key in sorted(merged):
+        source, target, relation = key
         if source not in nodes or target not in nodes:
             raise ValueError(
                 f"edge {source!r} -> {target!r} ({relation}) leaves the corpus; resolvers return chunk ids"
             )
-        data["lines"] = sorted(set(data["lines"]))
-        data["line"] = data["lines"][0]
+        data = merged[key]
+        lines = data["lines"]
+        if len(lines) > 1:
+            data["lines"] = lines = sorted(set(lines))
+        data["line"] = lines[0]
         graph.add_edge(source, target, key=relation, **data)
     return graph
 
 
 def _merge(merged: dict[tuple[str, str, str], dict[str, Any]], edge: Edge) -> None:
-    key = (edge.source, edge.target, edge.relation)
+    source, target, relation, line, confidence, reason = edge
+    key = (source, target, relation)
     data = merged.get(key)
     if data is None:
-        merged[key] = {
-            "relation": edge.relation, "confidence": edge.confidence, "reason": edge.reason, "lines": [edge.line],
-        }  # fmt: skip
+        merged[key] = {"relation": relation, "confidence": confidence, "reason": reason, "lines": [line]}
         return
-    data["lines"].append(edge.line)
-    if (edge.confidence, data["reason"]) > (data["confidence"], edge.reason):
-        data["confidence"], data["reason"] = edge.confidence, edge.reason
+    data["lines"].append(line)
+    if (confidence, data["reason"]) > (data["confidence"], reason):
+        data["confidence"], data["reason"] = confidence, reason
 
 
 def reverse(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:

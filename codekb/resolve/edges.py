@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 RELATIONS = ("calls", "uses", "inherits", "overrides", "imports", "contains")
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One place where chunk id `source` relates to chunk id `target`.
 
     `line` is 1-based in the source's file; `confidence` is in (0, 1], higher is surer; `reason` is a short
-    fixed phrase (`imported name`, `self method`, `interface dispatch`, `callback`, …).
+    fixed phrase (`imported name`, `self method`, `interface dispatch`, `callback`, …). A tuple, since a repository has
+    hundreds of thousands of them.
     """
 
     source: str

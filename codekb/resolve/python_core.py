@@ -113,7 +113,7 @@ class Core:
         known = self.points[var]
         if known is None:
             self.points[var] = {value}
-        elif value in known:
+        elif value in known or var in self.full:
             return
         elif len(known) >= MAX_VALUES:
             self.full.add(var)
@@ -134,6 +134,8 @@ class Core:
 
     def add_all(self, var: int, values: Collection[int]) -> None:
         """Let several values arrive at once."""
+        if var in self.full:
+            return
         known = self.points[var]
         if known is None:
             self.points[var] = known = set()
@@ -143,11 +145,7 @@ class Core:
             if not new:
                 return
         if not self.box_values.isdisjoint(new):
-            if self.boxes_held.get(var, 0) < MAX_BOXES:
-                for value in new:
-                    self.add(var, value)
-                return
-            new = [value for value in new if value not in self.box_values]
+            new = self._few_boxes(var, known, new)
         room = MAX_VALUES - len(known)
         if len(new) > room:
             self.full.add(var)
@@ -161,6 +159,25 @@ class Core:
             self.queue.append(var)
         else:
             waiting += new
+
+    def _few_boxes(self, var: int, known: set[int], new: list[int]) -> list[int]:
+        """Of new values those that fit, with as many containers as `MAX_BOXES` leaves room for."""
+        boxes, room = self.box_values, MAX_VALUES - len(known)
+        if self.boxes_held.get(var, 0) >= MAX_BOXES:
+            return [value for value in new if value not in boxes]
+        held = self.boxes_held.get(var, 0 if boxes.isdisjoint(known) else 1)
+        kept: list[int] = []
+        for value in new:
+            if len(kept) == room:
+                self.full.add(var)
+                break
+            if value in boxes:
+                if held >= MAX_BOXES:
+                    continue
+                held += 1
+            kept.append(value)
+        self.boxes_held[var] = held
+        return kept
 
     def copy(self, source: int, target: int) -> None:
         """Everything that `source` holds, now or later, also arrives at `target`."""
@@ -186,7 +203,8 @@ class Core:
             tasks.append(task)
         known = self.points[var]
         if known:
-            settled = known.difference(self.pending[var] or ())
+            coming = self.pending[var]
+            settled = known.difference(coming) if coming else known
             if settled:
                 self.handlers[task[0]](task, sorted(settled))
 
@@ -194,6 +212,7 @@ class Core:
         """Pass values on until nothing changes."""
         queue, pending, add_all = self.queue, self.pending, self.add_all
         following, waiting, handlers = self.next, self.waiting, self.handlers
+        points, add, box_values = self.points, self.add, self.box_values
         while queue:
             var = queue.popleft()
             values = pending[var]
@@ -202,8 +221,15 @@ class Core:
             pending[var] = None
             targets = following[var]
             if targets is not None:
-                for target in targets:
-                    add_all(target, values)
+                if len(values) == 1 and values[0] not in box_values:  # as most are
+                    value = values[0]
+                    for target in targets:
+                        known = points[target]
+                        if known is None or value not in known:
+                            add(target, value)
+                else:
+                    for target in targets:
+                        add_all(target, values)
             tasks = waiting[var]
             if tasks is not None:
                 for task in tuple(tasks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 
 from codekb.chunks import Corpus
@@ -36,6 +37,13 @@ def resolve_python(corpus: Corpus, level: str) -> Resolution:
     return resolution
 
 
+@cache
+def _sure(reason: str, count: int, crowded: bool) -> float:
+    """The confidence in one of `count` targets; `crowded`: the call's variable had no room for all its values."""
+    factor = next((f for n, f in BY_NUMBER if count <= n), MANY)
+    return CONFIDENCE[reason] * (min(factor, MANY) if crowded else factor)
+
+
 class Writer:
     """Turns numbers back into chunk ids; references of chunks that are not in the corpus are left out."""
 
@@ -63,19 +71,15 @@ class Writer:
 
     def _calls(self) -> None:
         found = self.solver.found
-        targets = Counter(site for site, _ in {(site, target) for site, _, target, _, _ in found})
+        targets = Counter([site for site, _ in {(site, target) for site, _, target, _, _ in found}])
         syntax = {site.number: site for site in self.solver.call_sites}
+        full = self.solver.full
         for number, owner, target, line, reason in found:
             site = syntax.get(number)
             if reason == "function":
                 reason = self._reason(site, target)
-            self._edge(owner, target, "calls", line, self._sure(reason, targets[number], site), reason)
-
-    def _sure(self, reason: str, count: int, site: Any) -> float:
-        factor = next((f for n, f in BY_NUMBER if count <= n), MANY)
-        if site is not None and site.func in self.solver.full:
-            factor = min(factor, MANY)
-        return CONFIDENCE[reason] * factor
+            crowded = site is not None and site.func in full
+            self._edge(owner, target, "calls", line, _sure(reason, targets[number], crowded), reason)
 
     def _reason(self, site: Any, target: int) -> str:
         """How a plain function came to be called, by how the call is written."""
