@@ -152,3 +152,12 @@ def test_a_partial_that_reaches_itself_ends(tmp_path):
     )
     found = edges(build_graph(project(tmp_path, {"m.py": source})))
     assert found == {("m.py::run", "m.py::step")}
+
+
+def test_a_library_decorator_with_arguments_leaves_nothing_unresolved(tmp_path):
+    source = (
+        "import functools\n@functools.lru_cache(9)\ndef f(): pass\n@unknown(1)\ndef g(): pass\n"
+    )
+    graph = build_graph(project(tmp_path, {"m.py": source})).graph
+    assert graph["external"] == [("m.py", "functools.lru_cache", 2)]
+    assert graph["unresolved"] == [("m.py", "unknown", 4)]

@@ -176,8 +176,7 @@ class Definitions(Annotations):
             if inner is not base:
                 self.visit_children(base.slice)  # type: ignore[attr-defined]
             bases.append((var, dotted(inner), base.lineno))
-        for keyword in node.keywords:
-            self.expr(keyword.value)
+        given = {keyword.arg: self.expr(keyword.value) for keyword in node.keywords}
         outer = self.scope
         var = self.new()
         self.definitions += (var, index)
@@ -186,8 +185,8 @@ class Definitions(Annotations):
         self.scope = scope
         self.block(node.body)
         self.scope = outer
-        names = tuple(k.arg for k in node.keywords)
-        self.classes.append((index, node.name, bases, dict(scope.env), names))
+        metaclass = given.get("metaclass", NOTHING)
+        self.classes.append((index, node.name, bases, dict(scope.env), metaclass, node.lineno))
         for _, text, line in bases:
             found.references.append(Reference(text, line, "base"))
         self.bind(node.name, self._decorate(var, decorators))

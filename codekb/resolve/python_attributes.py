@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codekb.resolve.python_core import BIND, GET, Core
+from codekb.resolve.python_core import BIND, GET, NEW_BOUND, SET_DESCRIBED, Core
 from codekb.resolve.python_program import BUILTINS, Program
 from codekb.resolve.python_values import (
     BOUND,
@@ -38,6 +38,7 @@ class Attributes(Core):
         self.settled = False  # whether the resolution order of classes is known
         self.postponed: list[tuple[tuple[Any, ...], list[int]]] = []
         self.library_bases: dict[int, str] = {}
+        self.computed: set[str] = set()  # names of attributes that may run code when read or set
         self.wrapped: set[int] = set()  # variables that hold what a decorator gave back
 
     def cell(self, chunk: int, name: str) -> int:
@@ -128,7 +129,27 @@ class Attributes(Core):
                 var = self.new()
                 self.add(var, self.values.of(INSTANCE, chunk))
                 return var
-        return self._from_library(chunk, name, value)
+        return self._of_metaclass_attr(value, chunk, name)
+
+    def _of_metaclass_attr(self, value: int, chunk: int, name: str) -> int:
+        """A class is an object of its metaclass, whose methods are given the class."""
+        meta = self.metaclass(chunk) if self.types else -1
+        attr = next((a for one in self.program.mro(meta) if (a := self.program.classes[one].attrs.get(name, -1)) >= 0),
+                    -1) if meta >= 0 else -1  # fmt: skip
+        if attr < 0:
+            return self._from_library(chunk, name, value)
+        var = self.new()
+        self.wait(attr, (NEW_BOUND, value, var))
+        return var
+
+    def metaclass(self, chunk: int) -> int:
+        """The class of the corpus that makes a class, its own or an inherited one; -1 for none."""
+        for one in self.program.mro(chunk):
+            var = self.program.classes[one].metaclass
+            for held in self.held(var) if var else ():
+                if self.values.kind[held] == CLASS:
+                    return int(self.values.first[held])
+        return -1
 
     def is_enum(self, chunk: int) -> bool:
         return self.program.library_base(chunk).startswith("enum.")
@@ -213,6 +234,8 @@ class Attributes(Core):
                 if setter is not None:
                     self.call_known(setter, value, [source], owner, line, "property")
                     continue
+                if sort == INSTANCE and name in self.computed:
+                    self._set_described(first[value], name, source, owner, line)
                 self.copy(source, self.cell(first[value], name))
                 if sort == CLASS and source >= 0 and name in self.program.classes[first[value]].attrs:
                     self.copy(source, self.program.classes[first[value]].attrs[name])
@@ -222,6 +245,11 @@ class Attributes(Core):
                 self.copy(source, self.program.member(first[value], name))
             elif sort in (FUNCTION, BOX):
                 self.copy(source, self.member(value, name))
+
+    def _set_described(self, chunk: int, name: str, source: int, owner: int, line: int) -> None:
+        """Assigning to an attribute that a descriptor stands for calls its `__set__`."""
+        attrs = (self.program.classes[one].attrs.get(name, -1) for one in self.program.mro(chunk))
+        self.wait(next((a for a in attrs if a >= 0), -1), (SET_DESCRIBED, source, owner, line))
 
     def call_known(self, chunk: int, receiver: int, args: list[int], owner: int, line: int, reason: str) -> int:
         raise NotImplementedError

@@ -280,7 +280,7 @@ class Calls(Arguments):
                     self.wait(attr, (BIND, receiver, var))
                 return var
         outer = self.program.library_base(chunk)
-        if outer or name in ("__init__", "__new__"):
+        if outer or name in _OF_OBJECT:
             self.add(var, self.library(f"{outer or 'builtins.object'}.{name}"))
         return var
 
@@ -292,3 +292,7 @@ class Calls(Arguments):
 
     def partial_call(self, site: Site, number: int) -> None:
         raise NotImplementedError
+
+
+_OF_OBJECT = frozenset(("__init__", "__new__", "__init_subclass__", "__setattr__", "__getattribute__", "__delattr__"))
+"""Methods that every object has from `object`."""

@@ -40,7 +40,7 @@ on a quieter machine: its time compares with no other.)
 
 (ATTR, SET_ATTR, CALL, ITEM, SET_ITEM, ITERATE, UNPACK, OPERATE, PROTOCOL, ENTER, RAISE, ANNOTATE, NARROW, SUPER_OF,
  COLLECT, PASS_CLASS, BIND, SPREAD, SLICE, GET, NEW_BOUND, SUPER_FOR, TYPE_OF, RETURN_CLASS,
- DECORATED) = range(25)  # fmt: skip
+ DECORATED, SET_DESCRIBED) = range(26)  # fmt: skip
 """What can wait at a variable; `Solver.handlers` has the method of each."""
 
 

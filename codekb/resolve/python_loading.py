@@ -38,7 +38,6 @@ class Loading(Operators):
         self.call_sites: list[Site] = []
         self.decorated: list[tuple[Site, int]] = []
         self.imported: list[tuple[int, int, int]] = []  # (owner, module, line)
-        self.computed: set[str] = set()  # names of attributes that may run code when read
 
     def load_names(self, number: int, facts: Any) -> None:
         base, chunk_base = self.program.bases[number], self.program.chunk_bases[number]

@@ -53,6 +53,12 @@ class Operators(BoxMethods):
             while found and not self.method(value, found, [], owner, line, "operator", target):
                 found = _FALLBACK.get(found)
 
+    def on_set_described(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """`x.name = y` where the class keeps a descriptor under that name."""
+        _, source, owner, line = task
+        for value in values:
+            self.method(value, "__set__", [-1, source], owner, line, "property", -1)
+
     def on_enter(self, task: tuple[Any, ...], values: list[int]) -> None:
         """`with x as y`: entering gives y, leaving is a call too."""
         _, target, owner, line, is_async = task

@@ -87,6 +87,8 @@ class Class:
         "bases",
         "chunk",
         "library",
+        "line",
+        "metaclass",
         "mro",
         "name",
         "parents",
@@ -96,11 +98,12 @@ class Class:
     )
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:
-        index, self.name, bases, attrs, _ = fact
+        index, self.name, bases, attrs, metaclass, self.line = fact
         self.chunk = chunk_base + index
         self.bases = [(base + var if var >= 0 else -1, text, line) for var, text, line in bases]
         self.attrs = {name: base + var for name, var in attrs.items() if var >= 0}
         self.plain = frozenset(name for name, var in attrs.items() if var < 0)
+        self.metaclass = base + metaclass if metaclass >= 0 else 0
         self.setters: dict[str, int] = {}
         self.parents: list[int] = []  # chunks of base classes inside the corpus
         self.library: list[str] = []  # dotted names of base classes outside

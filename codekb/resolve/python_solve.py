@@ -11,7 +11,7 @@ from codekb.resolve.python_core import (
     PASS_CLASS,
     Site,
 )  # fmt: skip
-from codekb.resolve.python_overriding import Overriding
+from codekb.resolve.python_creation import Creation
 from codekb.resolve.python_program import Program
 from codekb.resolve.python_values import (
     BOUND,
@@ -27,7 +27,7 @@ _EARLY = frozenset({ATTR, PASS_CLASS})
 """Tasks that run before the order of classes is known: those by which base classes are found."""
 
 
-class Solver(Overriding):
+class Solver(Creation):
     """A program at one level: `import`, `type` or `flow`."""
 
     def __init__(self, program: Program, level: str) -> None:
@@ -37,7 +37,7 @@ class Solver(Overriding):
             self.on_unpack, self.on_operate, self.on_protocol, self.on_enter, self.on_raise, self.on_annotate,
             self.on_narrow, self.on_super_of, self.on_collect, self.on_pass_class, self.on_bind, self.on_spread,
             self.on_slice, self.on_get, self.on_new, self.on_super, self.on_type_of, self.on_return_class,
-            self.on_decorated,
+            self.on_decorated, self.on_set_described,
         ]  # fmt: skip
 
     def solve(self) -> None:
@@ -69,7 +69,7 @@ class Solver(Overriding):
         for function in functions.values():
             if "property" in function.flags:
                 self.computed.add(self.program.ids[function.chunk].rpartition(".")[2].partition("#")[0])
-        descriptors = any("__get__" in one.attrs for one in classes.values())
+        descriptors = any("__get__" in one.attrs or "__set__" in one.attrs for one in classes.values())
         for number, facts in enumerate(self.program.facts):
             base = self.program.bases[number]
             made = {base + c[0] for c in facts.get("calls", ()) if descriptors or c[6] == "property"}
@@ -93,6 +93,7 @@ class Solver(Overriding):
             self.drain()
             self.close_mixins()
             self.close_affixes()
+            self.close_definitions()
         self.drain()
         self.close_items()
 
