@@ -6,13 +6,12 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codekb.evaluation import bootstrap
+from codekb.evaluation import bootstrap, kept_tokens
 from codekb.expansion import TYPED, add_evidence, edge_weights, expand, one_hop, related, reserve
 from codekb.hybrid import Options, rank
 from codekb.knowledge_base import KnowledgeBase
@@ -22,7 +21,6 @@ from codekb.propagation import Spread, blend_vectors
 from codekb.questions import Question
 from codekb.ranking import Ranking
 from codekb.table import TRUST, Table
-from codekb.text import count_tokens
 from codekb.vectors import VectorIndex
 
 Array = NDArray[np.float64]
@@ -137,17 +135,11 @@ def _cut(arm: Arm) -> Arm:
     return lambda query: Ranking(arm(query).hits[:DEPTH], query=query)
 
 
-@lru_cache(maxsize=100_000)
-def _tokens(code: str) -> int:
-    """`count_tokens`, kept: the same functions come up in arm after arm."""
-    return count_tokens(code)
-
-
 def places(ranking: Ranking, answers: Iterable[str]) -> list[Place]:
     """Where each answer stands: its rank, and the tokens of everything up to and including it."""
     spent, tokens = [], 0
     for hit in ranking:
-        tokens += _tokens(hit.chunk.code)
+        tokens += kept_tokens(hit.chunk.code)
         spent.append(tokens)
     ranks = [ranking.rank(answer) for answer in answers]
     return [(rank, spent[rank - 1] if rank else tokens) for rank in ranks]
@@ -203,7 +195,7 @@ def trace(search: Arm, questions: Sequence[Question]) -> Traced:
     rankings = [search(question.text) for question in questions]
     return Traced(
         [places(r, q.answers) for r, q in zip(rankings, questions, strict=True)],
-        [sum(_tokens(hit.chunk.code) for hit in r[:10]) for r in rankings],
+        [sum(kept_tokens(hit.chunk.code) for hit in r[:10]) for r in rankings],
     )
 
 

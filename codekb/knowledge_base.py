@@ -146,14 +146,16 @@ class KnowledgeBase:
     def vectors(self, text: str = "enriched") -> VectorIndex:
         """The dense index over one view of the text."""
         if text not in self._vectors:
-            self._vectors[text] = VectorIndex(self.corpus, self.encoder, self.view(text))
+            with paused():
+                self._vectors[text] = VectorIndex(self.corpus, self.encoder, self.view(text))
         return self._vectors[text]
 
     def keyword(self, text: str = "enriched", scorer: str = "bm25") -> KeywordIndex:
         """The keyword index over one view of the text."""
         if (text, scorer) not in self._keyword:
             _choice("scorer", scorer, SCORERS)
-            self._keyword[text, scorer] = KeywordIndex(self.corpus, cast(Scorer, scorer), self.view(text))
+            with paused():
+                self._keyword[text, scorer] = KeywordIndex(self.corpus, cast(Scorer, scorer), self.view(text))
         return self._keyword[text, scorer]
 
     def search(
@@ -242,7 +244,8 @@ class KnowledgeBase:
     def facts(self) -> CodeFacts:
         """What the priors know of the corpus."""
         if self._facts is None:
-            self._facts = CodeFacts(self.corpus)
+            with paused():
+                self._facts = CodeFacts(self.corpus)
         return self._facts
 
     def _expanded(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from codekb.chunks import Chunk, Corpus
+from codekb.collector import paused
 
 MAX_SHARED = 5
 """A first sentence that more functions than this share is boilerplate, no question."""
@@ -139,10 +140,12 @@ def first_sentence(chunk: Chunk) -> str:
 def without_docstrings(corpus: Corpus, *, documented_only: bool = False) -> Corpus:
     """The corpus with every function's docstring taken out of `doc` and of all code that shows it."""
     left: dict[str, dict[int, str]] = {}
-    for chunk in corpus.functions:
-        if chunk.doc and chunk.language == "python":
-            left.setdefault(chunk.path, {}).update(_lines_without_docstring(chunk))
-    chunks = [_without(c, left.get(c.path, {})) for c in corpus if not documented_only or c.kind != "function" or c.doc]
+    kept = [c for c in corpus if not documented_only or c.kind != "function" or c.doc]
+    with paused():
+        for chunk in corpus.functions:
+            if chunk.doc and chunk.language == "python":
+                left.setdefault(chunk.path, {}).update(_lines_without_docstring(chunk))
+        chunks = [_without(c, left.get(c.path, {})) for c in kept]
     return Corpus(chunks, root=corpus.root, skipped=corpus.skipped, notes=corpus.notes, facts=corpus.facts)
 
 
