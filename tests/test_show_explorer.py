@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from pathlib import Path
 
@@ -178,6 +179,35 @@ def test_another_folder_is_indexed_and_asked_the_same(explorer, tmp_path):
     assert shown_names(explorer) == ["connection_pool"] and explorer.controls["namespace"].value == ""
     assert explorer.controls["namespace"].options == ("deep",)
     assert "1 function in 1 file of" in explorer.load.report.value and "bad.py" in explorer.load.report.value
+
+
+def pressed_enter(box: widgets.Text) -> None:
+    """What the browser sends for Enter in a text box, before its text."""
+    box._handle_custom_msg({"event": "submit"}, [])
+
+
+def test_enter_in_the_path_box_starts_the_indexing_and_leaving_it_does_not(explorer, tmp_path):
+    other = write(tmp_path / "other", {"a.py": "def database_connection():\n    pass\n"})
+    explorer.load.path.value = str(other)  # left without Enter
+    assert len(explorer.kb.corpus.functions) == 5
+    explorer.load.path.value = ""
+    pressed_enter(explorer.load.path)
+    explorer.load.path.value = str(other)
+    assert shown_names(explorer) == ["database_connection"]
+    explorer.load.path.value = "changed and left"
+    assert shown_names(explorer) == ["database_connection"]
+
+
+def test_enter_indexes_a_text_that_was_sent_before(explorer, tmp_path, monkeypatch):
+    monkeypatch.setattr("codekb.show.sources.TEXT_FOLLOWS", 0.01)
+    explorer.load.path.value = str(write(tmp_path / "other", {"a.py": "def database_connection():\n    pass\n"}))
+
+    async def kernel() -> None:
+        pressed_enter(explorer.load.path)
+        await asyncio.sleep(0.1)
+
+    asyncio.run(kernel())
+    assert shown_names(explorer) == ["database_connection"]
 
 
 def test_package_is_indexed_by_its_name(explorer):

@@ -69,7 +69,9 @@ def _hairball(ax: Any, edges: list[tuple[str, str]], chunk_id: str) -> None:
     nodes = sorted({n for edge in edges for n in edge} | {chunk_id})
     at = spiral(nodes)
     near = [e for e in edges if chunk_id in e]
-    ax.add_collection(LineCollection([(at[a], at[b]) for a, b in edges], colors=FAINT, lw=0.25, alpha=0.35))
+    lines = LineCollection([(at[a], at[b]) for a, b in edges], colors=FAINT, lw=0.25, alpha=0.35)
+    lines.set_in_layout(False)  # tens of thousands of lines need not be measured: the axes have fixed limits
+    ax.add_collection(lines, autolim=False)
     ax.scatter([at[n][0] for n in nodes], [at[n][1] for n in nodes], s=2, color=INK, lw=0)
     ax.add_collection(LineCollection([(at[a], at[b]) for a, b in near], colors=ACCENT, lw=1.0))
     ax.scatter([at[chunk_id][0]], [at[chunk_id][1]], s=40, color=ROLE_COLOURS["centre"], zorder=4)

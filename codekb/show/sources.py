@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import html
 import importlib.util
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 200
 """Skipped files listed by name; the rest are counted."""
+
+TEXT_FOLLOWS = 0.5
+"""Seconds in which the text of the path box arrives after Enter; leaving the box sends it too, and starts nothing."""
 
 Loaded = Callable[["KnowledgeBase"], None]
 
@@ -47,6 +52,9 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
             "<small>The key is read from the environment variable OPENAI_API_KEY, never from here. "
             "A server given by address gets no key.</small>"
         )
+        self._entered = False
+        self.path.on_msg(self._told)
+        self.path.observe(self._index_if_entered, "value")
         self.go.on_click(lambda _: self.index())
         self.use.on_click(lambda _: self.encode())
         self.provider.observe(self._offer_server, "value")
@@ -60,11 +68,23 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
             ]
         )
 
+    def _told(self, _: object, content: dict[str, Any], __: object) -> None:
+        """Enter in the path box. The browser says so first and sends the text after, if it is another than before."""
+        if content.get("event") == "submit":
+            self._entered = True
+            with contextlib.suppress(RuntimeError):  # outside of a kernel nothing runs later
+                asyncio.get_running_loop().call_later(TEXT_FOLLOWS, self._index_if_entered)
+
+    def _index_if_entered(self, _: object = None) -> None:
+        if self._entered:
+            self.index()
+
     def index(self) -> None:
         """Index what the path box names with the encoder in use. A failure is told in the report."""
         from codekb.knowledge_base import KnowledgeBase
         from codekb.parsing.locate import locate
 
+        self._entered = False
         self._run(
             lambda: KnowledgeBase.build(
                 locate(self.path.value.strip().strip("'\"")), encoder=self.kb.encoder, progress=self._step
