@@ -155,9 +155,26 @@ def test_a_partial_that_reaches_itself_ends(tmp_path):
 
 
 def test_a_library_decorator_with_arguments_leaves_nothing_unresolved(tmp_path):
-    source = (
-        "import functools\n@functools.lru_cache(9)\ndef f(): pass\n@unknown(1)\ndef g(): pass\n"
-    )
+    source = "import functools\n@functools.lru_cache(9)\ndef f(): pass\n@unknown(1)\ndef g(): pass\n"
     graph = build_graph(project(tmp_path, {"m.py": source})).graph
     assert graph["external"] == [("m.py", "functools.lru_cache", 2)]
     assert graph["unresolved"] == [("m.py", "unknown", 4)]
+
+
+def test_getters_setters_and_raised_classes_of_one_place_share_their_confidence(tmp_path):
+    source = (
+        "class A:\n    @property\n    def p(self): pass\n    @p.setter\n    def p(self, v): pass\n"
+        "class B:\n    @property\n    def p(self): pass\n    @p.setter\n    def p(self, v): pass\n"
+        "class E(Exception): pass\nclass F(Exception): pass\n"
+        "def read(x):\n    x.p\ndef write(x):\n    x.p = 1\ndef fail(kind):\n    raise kind\n"
+        "for x in (A(), B()):\n    read(x)\n    write(x)\ndef one(a: A):\n    a.p\n"
+        "for kind in (E, F):\n    fail(kind)\n"
+    )
+    graph = build_graph(project(tmp_path, {"m.py": source}))
+    sure = {(s[6:], t[6:]): d["confidence"] for s, t, d in graph.edges(data=True) if s[6:] in ("read", "write", "fail")}
+    assert sure == {
+        ("read", "A.p"): 0.893, ("read", "B.p"): 0.893,
+        ("write", "A.p#2"): 0.893, ("write", "B.p#2"): 0.893,
+        ("fail", "E"): 0.912, ("fail", "F"): 0.912,
+    }  # fmt: skip
+    assert graph.edges["m.py::one", "m.py::A.p", "calls"]["confidence"] == 0.94

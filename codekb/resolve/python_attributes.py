@@ -232,7 +232,7 @@ class Attributes(Core):
                     None,
                 )
                 if setter is not None:
-                    self.call_known(setter, value, [source], owner, line, "property")
+                    self.call_setter(setter, value, name, source, owner, line)
                     continue
                 if sort == INSTANCE and name in self.computed:
                     self._set_described(first[value], name, source, owner, line)
@@ -251,7 +251,7 @@ class Attributes(Core):
         attrs = (self.program.classes[one].attrs.get(name, -1) for one in self.program.mro(chunk))
         self.wait(next((a for a in attrs if a >= 0), -1), (SET_DESCRIBED, source, owner, line))
 
-    def call_known(self, chunk: int, receiver: int, args: list[int], owner: int, line: int, reason: str) -> int:
+    def call_setter(self, chunk: int, receiver: int, name: str, source: int, owner: int, line: int) -> None:
         raise NotImplementedError
 
     def builtin(self, name: str) -> int:

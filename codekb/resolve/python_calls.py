@@ -23,7 +23,6 @@ from codekb.resolve.python_values import (
     INSTANCE,
     LIBRARY,
     PARTIAL,
-    PROPERTY,
     STATIC,
     SUPER,
 )  # fmt: skip
@@ -222,31 +221,6 @@ class Calls(Arguments):
         for value in values:
             if self.values.kind[value] == FUNCTION:
                 self.add(target, self.values.of(BOUND, value, klass))
-
-    # properties
-
-    def on_get(self, task: tuple[Any, ...], values: list[int]) -> None:
-        """An attribute that was read: a property runs its getter, everything else is the value itself."""
-        _, target, places, seen = task
-        kind, first, second = self.values.kind, self.values.first, self.values.second
-        for value in values:
-            if kind[value] != PROPERTY:
-                self.add(target, value)
-                continue
-            function = self.program.functions[first[value]]
-            self.receive(function, second[value])
-            if function.chunk in seen:
-                continue
-            seen.add(function.chunk)
-            self.copy(function.ret, target)
-            for owner, line in zip(places[::2], places[1::2], strict=True):
-                self.sites += 1
-                self.found.append((self.sites, owner, first[value], line, "property"))
-
-    def call_known(self, chunk: int, receiver: int, args: list[int], owner: int, line: int, reason: str) -> int:
-        site = self.site(owner, line, "", args, reason, -1)
-        self.run(site, chunk, receiver, reason)
-        return site.number
 
     # super
 

@@ -80,7 +80,7 @@ class Operators(BoxMethods):
         _, owner, line = task
         for value in values:
             if self.values.kind[value] == CLASS:
-                self.instantiate(self.site(owner, line, "raise", [], "raised class", -1), value)
+                self.instantiate(self.shared_site((owner, line, "raise"), owner, line, [], "raised class"), value)
 
     def on_annotate(self, task: tuple[Any, ...], values: list[int]) -> None:
         """A declared class: the variable holds an instance of it."""

@@ -6,11 +6,48 @@ from typing import Any
 
 from codekb.resolve.python_calls import Calls
 from codekb.resolve.python_core import RETURN_CLASS, TYPE_OF, Site
+from codekb.resolve.python_program import Program
 from codekb.resolve.python_values import BOUND, CLASS, CLASS_METHOD, FUNCTION, INSTANCE, PROPERTY, STATIC
 
 
 class Wrapping(Calls):
     """Adds descriptors and class makers to the solver."""
+
+    def __init__(self, program: Program, level: str) -> None:
+        super().__init__(program, level)
+        self.reads: dict[tuple[int, int, int], int] = {}  # place of a read → its number, one for all its getters
+
+    def on_get(self, task: tuple[Any, ...], values: list[int]) -> None:
+        """An attribute that was read: a property runs its getter, everything else is the value itself."""
+        _, target, places, seen = task
+        kind, first, second = self.values.kind, self.values.first, self.values.second
+        for value in values:
+            if kind[value] != PROPERTY:
+                self.add(target, value)
+                continue
+            function = self.program.functions[first[value]]
+            self.receive(function, second[value])
+            if function.chunk in seen:
+                continue
+            seen.add(function.chunk)
+            self.copy(function.ret, target)
+            for owner, line in zip(places[::2], places[1::2], strict=True):
+                place = (target, owner, line)
+                if place not in self.reads:
+                    self.sites += 1
+                    self.reads[place] = self.sites
+                self.found.append((self.reads[place], owner, first[value], line, "property"))
+
+    def shared_site(self, key: tuple[Any, ...], owner: int, line: int, args: list[int], reason: str) -> Site:
+        """The call that syntax makes at a place: one for all that it may reach, so that these are counted together."""
+        site = self.implied.get(key)
+        if site is None:
+            site = self.implied[key] = self.site(owner, line, "", args, reason, -1)
+        return site
+
+    def call_setter(self, chunk: int, receiver: int, name: str, source: int, owner: int, line: int) -> None:
+        site = self.shared_site((name, source, owner, line, "set"), owner, line, [source], "property")
+        self.run(site, chunk, receiver, "property")
 
     def given(self, site: Site, position: int, name: str = "") -> int:
         """The variable of an argument, by position or name; -1 without one, and for constants."""
