@@ -39,7 +39,11 @@ def locate(path_or_package: str | os.PathLike[str]) -> Path:
     if folder.is_dir():
         return folder
     if set(text) & set("/\\~"):
-        there = "is a file: give the folder that holds it" if folder.is_file() else "is no folder"
+        there = (
+            "is a file: give the folder that holds it"
+            if folder.is_file()
+            else "is no folder; give one, or the name of an installed package"
+        )
         raise FileNotFoundError(f"{text!r} {there}")
     try:
         return package_folder(text)
