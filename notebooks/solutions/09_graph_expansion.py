@@ -27,6 +27,8 @@ def expand_one_hop(seeds, calls, callers):
     # --- your code
     found = list(seeds)
     for seed in seeds:
-        found += [n for n in [*calls.get(seed, []), *callers.get(seed, [])] if n not in found]
+        for near in [*calls.get(seed, []), *callers.get(seed, [])]:
+            if near not in found:
+                found.append(near)
     return found
     # --- end
