@@ -104,7 +104,7 @@ def run(notebook: NotebookNode) -> NotebookNode:
 
 
 def tidy(notebook: NotebookNode) -> NotebookNode:
-    """Drop versions in the metadata, and widget views, which show an error until the notebook runs."""
+    """Drop versions in the metadata, and widget views, which show an error until the notebook runs; join streams."""
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -113,9 +113,27 @@ def tidy(notebook: NotebookNode) -> NotebookNode:
     )
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k == "tags"})
+        if "outputs" in cell:
+            cell.outputs = joined(cell.outputs)
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     return notebook
+
+
+def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Outputs with neighbouring texts of one stream as one: where a stream is cut depends on how busy the machine is.
+
+    >>> [o.text for o in joined([nbformat.v4.new_output("stream", name="stdout", text=t) for t in ("a", "b")])]
+    ['ab']
+    """
+    kept: list[NotebookNode] = []
+    for output in outputs:
+        before = kept[-1] if kept else None
+        if before and before.output_type == output.output_type == "stream" and before.name == output.name:
+            before.text += output.text
+        else:
+            kept.append(output)
+    return kept
 
 
 def reports(notebook: NotebookNode) -> list[str]:

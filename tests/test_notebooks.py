@@ -135,3 +135,19 @@ def test_exercise_without_a_solution_is_refused():
 def test_fence_left_open_or_out_of_turn_is_refused(source):
     with pytest.raises(ValueError):
         execute.skeleton(source)
+
+
+def test_a_stream_that_came_in_pieces_is_stored_as_one():
+    def stream(name: str, text: str) -> nbformat.NotebookNode:
+        return nbformat.v4.new_output("stream", name=name, text=text)
+
+    value = nbformat.v4.new_output("execute_result", data={"text/plain": "1"})
+    pieces = [stream("stdout", "a\n"), stream("stdout", "b\n"), stream("stderr", "c\n"), stream("stdout", "d\n"), value]
+    kept = execute.joined(pieces)
+    assert [o.get("text", "") for o in kept] == ["a\nb\n", "c\n", "d\n", ""]
+    assert execute.joined(kept) == kept
+
+
+@each_notebook
+def test_no_stored_stream_is_in_pieces(path):
+    assert all(len(execute.joined(copy.deepcopy(c.outputs))) == len(c.outputs) for c in code_cells(path))
