@@ -8,7 +8,7 @@ from typing import Any
 from codekb.chunks import Reference
 from codekb.parsing.python_annotations import Annotations
 from codekb.parsing.python_chunks import Found, docstring
-from codekb.parsing.python_facts import dotted
+from codekb.parsing.python_facts import dotted, fields
 from codekb.parsing.python_scopes import NOTHING, Scope
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -186,7 +186,7 @@ class Definitions(Annotations):
         self.block(node.body)
         self.scope = outer
         metaclass = given.get("metaclass", NOTHING)
-        self.classes.append((index, node.name, bases, dict(scope.env), metaclass, node.lineno))
+        self.classes.append((index, node.name, bases, dict(scope.env), metaclass, node.lineno, fields(node.body)))
         for _, text, line in bases:
             found.references.append(Reference(text, line, "base"))
         self.bind(node.name, self._decorate(var, decorators))

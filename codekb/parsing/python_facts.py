@@ -181,3 +181,28 @@ def target_names(target: ast.expr) -> list[str]:
     if isinstance(target, ast.Tuple | ast.List):
         return [name for element in target.elts for name in target_names(element)]
     return target_names(target.value) if isinstance(target, ast.Starred) else []
+
+
+def fields(body: Iterable[ast.stmt]) -> list[str]:
+    """The names that a generated `__init__` of a class takes: annotated ones, in order, `*` before keyword-only ones.
+
+    >>> text = "a: int\\nb: ClassVar[int] = 1\\nc = 2\\n_: KW_ONLY\\nd: str = field(init=False)\\ne: str = ''"
+    >>> fields(ast.parse(text).body)
+    ['a', '*', 'e']
+    """
+    found = []
+    for node in body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            declared = node.annotation.value if isinstance(node.annotation, ast.Subscript) else node.annotation
+            sort = dotted(declared).rpartition(".")[2]
+            if sort == "KW_ONLY":
+                found.append("*")
+            elif sort != "ClassVar" and not _is_set_inside(node.value):
+                found.append(node.target.id)
+    return found
+
+
+def _is_set_inside(value: ast.expr | None) -> bool:
+    """Whether a field is given as `field(init=False)`."""
+    keywords = value.keywords if isinstance(value, ast.Call) else ()
+    return any(k.arg == "init" and isinstance(k.value, ast.Constant) and k.value.value is False for k in keywords)

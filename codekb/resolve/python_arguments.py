@@ -8,6 +8,11 @@ from codekb.resolve.python_core import ITEM, ITERATE, SPREAD, UNPACK, Site
 from codekb.resolve.python_iteration import Iteration
 from codekb.resolve.python_program import Function, Program
 
+WITHOUT_INIT = frozenset(
+    ("", "typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing_extensions.NamedTuple", "abc.ABC")
+)
+"""Library bases that take no positional arguments of their own, so that these are the fields'."""
+
 
 class Arguments(Iteration):
     """Adds the passing of arguments to the solver."""
@@ -42,6 +47,27 @@ class Arguments(Iteration):
                 self.pass_to(var, target)
             elif function.double >= 0:
                 self.put(self._named_rest(function), name, var)
+
+    def bind_fields(self, chunk: int, site: Site) -> None:
+        """The arguments of a call of a dataclass or the like, whose `__init__` is generated, reach its fields."""
+        names = self.program.fields(chunk)
+        by_position = names[: names.index("*")] if "*" in names else names
+        if self.program.library_base(chunk) not in WITHOUT_INIT:
+            by_position = []
+        for position, arg in enumerate(site.args):
+            if arg.__class__ is list:
+                rest = [self.cell(chunk, name) for name in by_position[position:]]
+                if rest and arg[0] >= 0:
+                    self.wait(arg[0], (UNPACK, rest, -1, -1, -1))
+                break
+            if position < len(by_position):
+                self.copy(arg, self.cell(chunk, by_position[position]))
+        for given, var in site.kwargs:
+            for name in names if given is None else [given] if given in names else ():
+                if given is None:
+                    self.wait(var, (ITEM, name, self.cell(chunk, name), -1, -1))
+                else:
+                    self.copy(var, self.cell(chunk, name))
 
     def pass_to(self, arg: int, target: int) -> None:
         """Constants only reach parameters that are used as a key."""

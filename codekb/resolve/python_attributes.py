@@ -33,6 +33,8 @@ class Attributes(Core):
         self.members: dict[tuple[int, str], int] = {}  # (value, name) → the variable of that attribute
         self.cells: dict[tuple[int, str], int] = {}  # (class chunk, name) → what instances store there
         self.stored = {fact[1] for facts in program.facts for fact in facts.get("set_attrs", ())}
+        if self.flow:
+            self.stored.update(name for one in program.classes.values() for name in one.fields)
         self.found: list[tuple[int, int, int, int, str]] = []  # (site, owner, target chunk, line, reason)
         self.outside: list[tuple[int, str, int]] = []
         self.settled = False  # whether the resolution order of classes is known

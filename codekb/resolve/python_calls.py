@@ -185,6 +185,8 @@ class Calls(Arguments):
             self.add(site.result, made)
         if "__init__" not in constructors:
             self.edge(site, chunk, "constructor")
+            if self.flow and not constructors and (site.args or site.kwargs):
+                self.bind_fields(chunk, site)
         for name in constructors:
             self._construct(site, value, made, name)
         if self.types and self.defines(chunk, "__post_init__"):

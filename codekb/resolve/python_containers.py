@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from codekb.resolve.python_attributes import Attributes
-from codekb.resolve.python_core import ATTR, CALL, SPREAD, Site
+from codekb.resolve.python_core import ATTR, CALL, MAX_BOXES, SPREAD, Site
 from codekb.resolve.python_program import Program
 from codekb.resolve.python_values import (
     BOX,
@@ -92,13 +92,44 @@ class Containers(Attributes):
     def load_box(self, var: int, length: int, items: list[Any], base: int) -> None:
         value = self.make_box(length)
         box = self.boxes[self.values.first[value]]
+        rows = self._rows(items, base) if len(items) > MAX_BOXES else {}
+        merged = self._merged(list(rows.values())) if len(rows) > MAX_BOXES and self._dispatches(rows) else -1
         for item in items:
             key, source = item[0], base + item[1]
             if len(item) == 3:
                 self.wait(source, (SPREAD, box, key))
-            else:
+            elif merged < 0 or source not in rows:
                 self.put(box, None if key.__class__ is list else key, source)
+            elif key is not None and key.__class__ is not list and len(box.fields) < MAX_FIELDS:
+                self.copy(source, box.fields.setdefault((type(key).__name__, key), self.new()))
+        if merged >= 0:
+            self.add(box.every, merged)
+            self.add(box.unknown, merged)
         self.add(var, value)
+
+    def _rows(self, items: list[Any], base: int) -> dict[int, Box]:
+        """The containers that stand as elements of a display, by their variable."""
+        held = {base + item[1]: self.held(base + item[1]) for item in items if len(item) == 2}
+        boxes = self.box_values
+        return {var: self.boxes[self.values.first[v[0]]] for var, v in held.items() if v and v[0] in boxes}
+
+    def _dispatches(self, rows: dict[int, Box]) -> bool:
+        """Whether a table holds functions, classes or objects of the corpus, so that it matters what its rows are."""
+        kind = self.values.kind
+        held = (self.held(var) for row in rows.values() for var in row.fields.values())
+        return any(kind[value] in (FUNCTION, CLASS, INSTANCE) for values in held for value in values)
+
+    def _merged(self, rows: list[Box]) -> int:
+        """One container for the rows of a table, which would be too many to be told apart: column by column."""
+        lengths = {row.length for row in rows}
+        value = self.make_box(lengths.pop() if len(lengths) == 1 else -1)
+        merged = self.boxes[self.values.first[value]]
+        for row in rows:
+            for (_, key), field in tuple(row.fields.items()):
+                self.put(merged, key, field)
+            self.copy(row.unknown, merged.unknown)
+            self.copy(row.every, merged.every)
+        return value
 
     def on_spread(self, task: tuple[Any, ...], values: list[int]) -> None:
         """`*rest` or `**rest` inside a display or an `update`."""
@@ -132,12 +163,22 @@ class Containers(Attributes):
                 else:
                     self.take(self.boxes[first[value]], key, target)
             elif sort == INSTANCE:
-                self.method(value, "__getitem__", [], owner, line, "operator", target)
+                if not self.method(value, "__getitem__", [], owner, line, "operator", target):
+                    self.copy(self.named_field(value, key), target)
             elif sort == CLASS:
                 member = self.is_enum(first[value])  # else `Stack[int]`, which is the class again
                 self.add(target, self.values.of(INSTANCE, first[value]) if member else value)
             elif sort == LIBRARY:
                 self.add(target, value)
+
+    def named_field(self, value: int, position: Any) -> int:
+        """The variable of an element of a typed named tuple, -1 for anything else."""
+        chunk = self.values.first[value]
+        names = self.program.fields(chunk) if position.__class__ is int else []
+        inside = -len(names) <= position < len(names) if names else False
+        if not inside or not self.program.library_base(chunk).endswith("NamedTuple"):
+            return -1
+        return self.member(value, names[position])
 
     def keyed(self, number: int, key: int, target: int) -> None:
         """An element under a variable key: by the constants that the key is known to hold, else any."""

@@ -63,8 +63,10 @@ class Iteration(Containers):
                     fresh = self.make_box()
                     self.put(self.boxes[self.values.first[fresh]], None, every)
                     self.add(target, fresh)
-                else:
+                elif every >= 0 or self.values.kind[value] != INSTANCE:
                     self.copy(every, target)
+                elif star < 0 or position < star:
+                    self.copy(self.named_field(value, position), target)
             return
         after = len(targets) - star - 1
         for position, target in enumerate(targets):

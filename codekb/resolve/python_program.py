@@ -86,6 +86,7 @@ class Class:
         "base_texts",
         "bases",
         "chunk",
+        "fields",
         "library",
         "line",
         "metaclass",
@@ -98,7 +99,7 @@ class Class:
     )
 
     def __init__(self, fact: Any, base: int, chunk_base: int) -> None:
-        index, self.name, bases, attrs, metaclass, self.line = fact
+        index, self.name, bases, attrs, metaclass, self.line, self.fields = fact
         self.chunk = chunk_base + index
         self.bases = [(base + var if var >= 0 else -1, text, line) for var, text, line in bases]
         self.attrs = {name: base + var for name, var in attrs.items() if var >= 0}
@@ -209,6 +210,10 @@ class Program:
     def library_base(self, chunk: int) -> str:
         """The first library class among the ancestors, `""` without one."""
         return next((name for c in self.mro(chunk) for name in self.classes[c].library), "")
+
+    def fields(self, chunk: int) -> list[str]:
+        """What a generated `__init__` takes, bases first; `*` stands before the keyword-only ones."""
+        return list(dict.fromkeys(name for one in reversed(self.mro(chunk)) for name in self.classes[one].fields))
 
     def is_subclass(self, chunk: int, other: int) -> bool:
         return other in self.mro(chunk)
