@@ -16,6 +16,7 @@ PLAIN = {
     "oct": "", "delattr": "", "divmod": "", "pow": "", "ascii": "__repr__",
 }  # fmt: skip
 """Builtins whose result is never looked into, with the method that they call on their first argument."""
+_TEXTS = (ast.Constant, ast.JoinedStr)
 _FOLLOWED = frozenset({"eval", "exec"})
 
 
@@ -36,12 +37,26 @@ class CallsInCode(Facts):
         elif kind is ast.Attribute:
             line = (func.end_lineno or func.lineno) + self.line_shift
             text = dotted(func)
+            if func.value.__class__ in _TEXTS:  # type: ignore[attr-defined]
+                return self._constant_method(node, line)
             var = self.attribute(func)  # type: ignore[arg-type]
         else:
             text = dotted(func)
             var = self.expr(func)
         self.note(text, line, "call")
         return self.apply(var, node, line, text)
+
+    def _constant_method(self, node: ast.Call, line: int) -> int:
+        """A method of a constant, such as `", ".join(…)`: the library's, whatever it is given."""
+        assert isinstance(node.func, ast.Attribute)
+        base = node.func.value
+        sort = type(base.value).__name__ if isinstance(base, ast.Constant) else "str"
+        self.note(dotted(node.func), line, "call")
+        self.plain.append((self.scope.owner, f"builtins.{sort}.{node.func.attr}", line))
+        for part in [base, *node.args, *(keyword.value for keyword in node.keywords)]:
+            self.expr(part)
+        self.strong.clear()
+        return NOTHING
 
     def apply(self, func: int, node: ast.Call, line: int, text: str) -> int:
         args: list[Any] = []
