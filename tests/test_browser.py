@@ -117,6 +117,16 @@ def test_click_on_a_box_of_the_graph_shows_its_source(page):
     pytest.fail("no click on the graph reached the source pane")
 
 
+def test_enter_in_the_path_box_indexes_that_package(page):
+    before = page.locator(".ckb-results").inner_text()
+    page.get_by_text("Index another folder or package").click()
+    box = page.get_by_placeholder("a folder, or the name of an installed package such as jinja2")
+    box.fill("nbval")
+    box.press("Enter")
+    changed(page, ".ckb-results", before)
+    assert page.get_by_text("site-packages/nbval").count() == 1
+
+
 def test_nothing_was_asked_of_another_machine_and_no_script_failed(page):
     elsewhere = [u for u in page.asked if not u.startswith(("http://127.0.0.1:", "data:", "blob:"))]
     assert elsewhere == [] and page.said == []
