@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from codekb.parsing.python_definitions import Definitions
+from codekb.parsing.python_facts import DELETED
 from codekb.parsing.python_operations import OPERATORS
 from codekb.parsing.python_scopes import NOTHING
 
@@ -120,6 +121,10 @@ class Assignments(Definitions):
                 self.expr(target.slice)
                 if base >= 0:
                     self.protocols.append((NOTHING, base, "__delitem__", self.scope.owner, target.lineno))
+            elif isinstance(target, ast.Attribute):
+                base = self.expr(target.value)
+                self.strong.pop((base, target.attr), None)
+                self.set_attribute(base, DELETED + target.attr, NOTHING, target.lineno + self.line_shift)
             else:
                 self.visit_children(target)
 

@@ -8,14 +8,14 @@ from typing import Any
 from codekb.chunks import Reference
 from codekb.parsing.python_annotations import Annotations
 from codekb.parsing.python_chunks import Found, docstring
-from codekb.parsing.python_facts import dotted, fields
+from codekb.parsing.python_facts import DELETED, dotted, fields
 from codekb.parsing.python_scopes import NOTHING, Scope
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _KEPT_AS_IS = frozenset({"setter", "getter", "deleter"})
 _FLAGS = {
     "staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property",
-    "setter": "setter", "deleter": "setter", "getter": "property", "overload": "overload",
+    "setter": "setter", "deleter": "deleter", "getter": "property", "overload": "overload",
     "abstractmethod": "abstract", "abstractproperty": "property", "contextmanager": "context",
     "asynccontextmanager": "context", "abstractclassmethod": "class", "abstractstaticmethod": "static",
 }  # fmt: skip
@@ -41,13 +41,10 @@ class Definitions(Annotations):
         found.is_async = isinstance(node, ast.AsyncFunctionDef)
         flags = {_FLAGS[tail] for text in found.decorators if (tail := text.rpartition(".")[2]) in _FLAGS}
         var = self._make(node, index, "function", flags)
-        if "setter" in flags and node.name in self.scope.env:
-            self._setter(node.name, index)
+        if flags & {"setter", "deleter"} and node.name in self.scope.env:
+            self.functions[-1][10].append("of:" + (DELETED if "deleter" in flags else "") + node.name)
             return
         self.bind(node.name, self._decorate(var, decorators))
-
-    def _setter(self, name: str, index: int) -> None:
-        self.functions[-1][10].append("of:" + name)
 
     def _decorate(self, var: int, decorators: list[tuple[ast.expr, int, str]]) -> int:
         for node, decorator, text in reversed(decorators):

@@ -9,6 +9,9 @@ from typing import Any
 from codekb.chunks import Reference
 from codekb.parsing.python_scopes import BUILTINS, Names, Scope
 
+DELETED = "del "
+"""Stands before the name of an attribute that is deleted: what runs then is a property's deleter, not its setter."""
+
 
 class Facts(Names):
     """Names, and a list for each kind of fact. In every fact a variable is a number, an owner the index of a chunk."""
