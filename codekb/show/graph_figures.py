@@ -93,19 +93,10 @@ def _ego(ax: Any, centre: str, callers: list[str], callees: list[str], names: Ma
         more = f" ({len(ids) - len(shown)} not drawn)" if len(ids) > len(shown) else ""
         ax.set_title(ax.get_title() + f"{counted(len(ids), role)}{more}" + (" → chunk → " if role == "caller" else ""))
     ax.scatter([0], [0], s=90, color=ROLE_COLOURS["centre"], zorder=4)
-    ax.text(
-        0,
-        0.35,
-        label(names[centre], 30),
-        ha="center",
-        fontsize=9,
-        weight="bold",
-        color=INK,
-        zorder=5,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-    )
     tall = max(len(callers[:MAX_COLUMN]), len(callees[:MAX_COLUMN]), 3)
-    ax.set(xlim=(-2.6, 2.6), ylim=(-tall / 2 - 0.4, tall / 2 + 0.4))
+    name = label(names[centre], 40)
+    ax.text(0, tall / 2 + 0.1, name, ha="center", fontsize=9, weight="bold", color=INK)  # above all rows
+    ax.set(xlim=(-2.6, 2.6), ylim=(-tall / 2 - 0.2, tall / 2 + 0.7))
     ax.set_axis_off()
 
 
