@@ -58,7 +58,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.results = results.ResultList()
         self.graph = graph.GraphView()
         self.source = widgets.HTML()
-        self.load = LoadPanel(kb, self._replace)
+        self.load = LoadPanel(kb, self._replace, self._resolver)
         super().__init__(self._laid_out(names_shown(show, self.controls)))
         self._connect()
         self.search()
@@ -151,7 +151,10 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         return [*self.ranking, *(self.ranking.related or ())]
 
     def _code_graph(self) -> nx.MultiDiGraph:
-        return self.kb.graph_by(self.controls["resolver"].value)
+        return self.kb.graph_by(self._resolver())
+
+    def _resolver(self) -> str:
+        return str(self.controls["resolver"].value)
 
     def _source_of(self, chunk_id: str) -> str:
         chunk = self.kb.corpus.get(chunk_id)

@@ -29,11 +29,14 @@ Loaded = Callable[["KnowledgeBase"], None]
 
 
 class LoadPanel(widgets.VBox):  # type: ignore[misc]
-    """A path box with progress and report, and the choice of an encoder; `loaded` gets each new knowledge base."""
+    """A path box with progress and report, and the choice of an encoder; `loaded` gets each new knowledge base.
 
-    def __init__(self, kb: KnowledgeBase, loaded: Loaded) -> None:
+    `resolver` says which call graph will be drawn: that one is built while the progress is on show.
+    """
+
+    def __init__(self, kb: KnowledgeBase, loaded: Loaded, resolver: Callable[[], str]) -> None:
         self.kb = kb
-        self._loaded = loaded
+        self._loaded, self._resolver = loaded, resolver
         self.path = widgets.Text(
             placeholder="a folder, or the name of an installed package such as jinja2",
             description="Index",
@@ -110,7 +113,7 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
                 left_out = counted(len(kb.corpus.skipped), "file")
                 raise ValueError(f"{kb.corpus.root} holds no Python or Go function; {left_out} skipped")
             self._step("building the call graph", 0, 1)
-            kb.graph  # noqa: B018  (built here, while the progress is on show)
+            kb.graph_by(self._resolver())
             self.kb = kb
             self.report.value = report_html(self.kb.corpus)
             self._loaded(self.kb)
