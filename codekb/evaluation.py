@@ -217,8 +217,8 @@ def compare(
 def tabulate(measured: Mapping[str, Measured], *, metric: str = "mrr", caption: str = "") -> Table:
     """Measured searches side by side.
 
-    ± is half of the 95 % bootstrap interval of `metric`; Δ its difference to the first row with its paired
-    interval; ▲ or ▼ where the permutation test, Holm-corrected over the rows, finds p < .05.
+    ± is half of the 95 % bootstrap interval of `metric`, beside which it stands; Δ its difference to the
+    first row with its paired interval; ▲ or ▼ where the permutation test, Holm-corrected over the rows, finds p < .05.
     """
     if metric not in METRICS:
         raise ValueError(f"unknown metric {metric!r}; there are {', '.join(METRICS)}")
@@ -229,17 +229,20 @@ def tabulate(measured: Mapping[str, Measured], *, metric: str = "mrr", caption: 
     if any(m.ids != first.ids for m in measured.values()):
         raise ValueError("the searches were measured on different questions; compare them on the same ones")
     marks = _marks([getattr(measured[n], metric) - getattr(first, metric) for n in names[1:]])
-    k, rows = first.k, []
+    k, rows, beside = first.k, [], METRICS.index(metric) + 1
     for name, mark in zip(names, ["", *marks], strict=True):
         m = measured[name]
         values = getattr(m, metric)
         low, high = bootstrap(values)
         difference = "" if name == names[0] else _difference(values - getattr(first, metric))
-        scores = [m.mean(column) for column in METRICS]
+        scores: list[float | str] = [m.mean(column) for column in METRICS]
         cost = [f"{m.mean('chunks'):.1f}", f"{m.mean('tokens'):.0f}"]
-        rows.append([name, *scores, f"{(high - low) / 2:.3f}", difference, mark, *cost])
+        scores.insert(beside, f"{(high - low) / 2:.3f}")
+        rows.append([name, *scores, difference, mark, *cost])
     label = {"hit_at_1": "hit@1", "recall": f"R@{k}", "mrr": f"MRR@{k}", "ndcg": f"NDCG@{k}"}
-    columns = ["search", *label.values(), "±", f"Δ {label[metric]}", "sig.", "chunks", "tokens"]
+    levels = list(label.values())
+    levels.insert(beside, "±")
+    columns = ["search", *levels, f"Δ {label[metric]}", "sig.", "chunks", "tokens"]
     return Table(columns, rows, caption=caption, notes=_notes(len(first), label[metric], names[0]))
 
 
@@ -264,5 +267,5 @@ def _notes(n: int, metric: str, first: str) -> list[str]:
     return [
         f"n = {n} questions; ± is half the 95 % bootstrap interval of {metric}; Δ is paired, to {first!r}.",
         f"▲ ▼: permutation test, p < {LEVEL} after Holm. chunks, tokens: mean per question.",
-        TRUST,
+        f"{TRUST} Whether it is real, the mark decides: it allows for several rows.",
     ]

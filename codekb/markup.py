@@ -16,6 +16,7 @@ METHOD_COLOURS = {
     "dense": "#3a7ebf",
     "keyword": "#e0932f",
     "overlap": "#e0932f",
+    "bm25": "#e0932f",
     "graph": "#3f9b6c",
     "namespace": "#8a8f98",
     "steer": "#b0568f",
@@ -187,8 +188,9 @@ def ranking_html(ranking: Ranking) -> str:
     best = max(sum(v for v in h.parts.values() if v > 0) for h in ranking) if ranking.hits else 1.0
     colours = method_colours(name for h in ranking for name in h.parts)
     left, right = CELL.format("left"), CELL.format("right")
+    told = any(hit.why for hit in ranking)
     head = f'<th style="{right}">#</th><th style="{right}">score</th>' + "".join(
-        f'<th style="{left}">{name}</th>' for name in ("function", "shares", "why")
+        f'<th style="{left}">{name}</th>' for name in ("function", "shares", *(["why"] if told else []))
     )
     rows = []
     for i, hit in enumerate(ranking, 1):
@@ -201,12 +203,12 @@ def ranking_html(ranking: Ranking) -> str:
             f'<div style="white-space:nowrap">{share_bar(hit, best, colours)}</div>'
             f'<div style="font-size:11px;opacity:.8">{html.escape(shares_text(hit, form))}</div>'
         )
+        why = f'<td style="{left};font-size:11px">{html.escape("; ".join(hit.why))}</td>' if told else ""
         rows.append(
             f'<tr><td style="{right}">{i}</td><td style="{right}">{hit.score:{form}}</td>'
-            f'<td style="{left}">{name}</td><td style="{left}">{shares}</td>'
-            f'<td style="{left};font-size:11px">{html.escape("; ".join(hit.why))}</td></tr>'
+            f'<td style="{left}">{name}</td><td style="{left}">{shares}</td>{why}</tr>'
         )
     return (
-        f'<div>{title}<table style="border-collapse:collapse;font-size:13px;margin:4px 0">'
+        f'<div>{title}<table style="border-collapse:collapse;font-size:13px;line-height:1.4;margin:4px 0">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-TRUST = "Trust one decimal of a level; whether a difference is real, its interval says."
+EMPTY = (None, "", "–")
+"""Cells that say nothing, and so nothing about how their column stands."""
+
+TRUST = "Trust one decimal of a level; how large a difference is, its interval says."
 """The note under tables of measurements: half an interval is 0.05 and more at the few hundred questions used here."""
 
-STYLE = "border-collapse:collapse;font-size:13px;margin:4px 0"
+NUMBER = re.compile(r"[-+−]?(\d[\d,]*)?\.?\d+( ?%)?")
+"""A cell that reads as a number, however it was formatted; a column of such cells stands right."""
+
+STYLE = "border-collapse:collapse;font-size:13px;line-height:1.4;margin:4px 0"
+"""The line height is stated, since inside a widget it would be twice as much."""
+
 CELL = "padding:3px 10px 3px 0;text-align:{align};vertical-align:top;border-bottom:1px solid #8884"
 
 
@@ -28,6 +37,12 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(NUMBER.fullmatch(value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class Table(Sequence[Mapping[str, Any]]):
@@ -81,8 +96,8 @@ class Table(Sequence[Mapping[str, Any]]):
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
     def _numeric(self) -> list[bool]:
-        filled = [[row[i] for row in self.rows if row[i] is not None] for i in range(len(self.columns))]
-        return [bool(v) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in v) for v in filled]
+        filled = [[row[i] for row in self.rows if row[i] not in EMPTY] for i in range(len(self.columns))]
+        return [bool(cells) and all(map(_is_number, cells)) for cells in filled]
 
     def __repr__(self) -> str:
         cells = [[_text(v) for v in row] for row in self.rows]

@@ -144,6 +144,14 @@ def test_compare_marks_a_significant_win_against_the_first_row_and_only_that():
     assert turned.column("sig.") == ["", "▼"]
 
 
+def test_the_spread_stands_beside_its_metric():
+    def columns(metric):
+        return compare({"one": lambda t: ranking("a")}, questions(3), metric=metric).columns
+
+    assert columns("mrr")[1:6] == ["hit@1", "R@10", "MRR@10", "±", "NDCG@10"]
+    assert columns("hit_at_1")[1:4] == ["hit@1", "±", "R@10"] and columns("ndcg")[4:6] == ["NDCG@10", "±"]
+
+
 def test_one_or_two_of_eighteen_questions_prove_nothing():
     def search(right: int):
         return lambda text: ranking("a" if int(text.split()[1]) < right else "b")

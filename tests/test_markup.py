@@ -89,6 +89,11 @@ def test_html_escapes_everything_that_comes_from_a_repository():
     assert not re.search(r'="[^"]*\'x\'[^"]*"x', html)
 
 
+def test_remarks_have_a_column_only_where_there_are_any():
+    assert ">why</th>" not in ranking_html(Ranking([hit()])) and "why" not in ranking_text(Ranking([hit()]))
+    assert ">why</th>" in ranking_html(Ranking([hit(why=("words: run",))]))
+
+
 def test_bar_is_proportional_and_marks_harm():
     html = ranking_html(Ranking([hit(score=0.5, parts={"dense": 0.75, "tests": -0.25})]))
     assert "width:90px" in html and "width:30px" in html and "tests -0.250" in html

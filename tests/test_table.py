@@ -22,6 +22,18 @@ def test_numbers_stand_right_and_floats_have_three_decimals() -> None:
     ]
 
 
+def test_numbers_that_were_formatted_by_hand_stand_right_and_words_do_not() -> None:
+    rows = [["a", "56 %", "1,000", "", "+0.1", ".5", "1.0 s"], ["b", "100 %", "20", "–", "-0.25", "10", "2.0 s"]]
+    text = repr(Table(["n", "hit@1", "tokens", "empty", "Δ", "share", "time"], rows)).splitlines()
+    assert text[0] == "n  hit@1  tokens  empty      Δ  share  time"
+    assert text[2] == "a   56 %   1,000          +0.1     .5  1.0 s"
+    assert text[3] == "b  100 %      20  –      -0.25     10  2.0 s"
+
+
+def test_a_number_beside_a_word_makes_no_number_column() -> None:
+    assert repr(Table(["x"], [["10 of 18"], ["7"], ["n/a"]])).splitlines()[3] == "7"
+
+
 def test_html_is_escaped() -> None:
     html = table()._repr_html_()
     assert "&lt;b&gt;" in html and "<b></td>" not in html and "A &amp; B" in html and "n &lt; 3000" in html

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
+import IPython
 import numpy as np
 
 SHOWN_CHARACTERS = 160
@@ -51,14 +55,55 @@ class Report:
 def check(*claims: Claim) -> Report:
     """Run every claim and report. A wrong value or an exception becomes a line; nothing is raised.
 
-    Floats agree within 1e-6, arrays by `numpy.allclose`, everything else by `==`.
+    Floats agree within 1e-6, arrays by `numpy.allclose`, everything else by `==`. Where the cell with the answer was
+    run last with a syntax error, its definition from before still stands: a line says so, and the exercise stays open.
 
     >>> check(("doubles", lambda: 2 * 2, 4), ("adds", lambda: 1 + 1, 3))
     Exercise open: 1 of 2 checks pass
       ok  doubles
       no  adds: expected 3, your code gave 2
     """
-    return Report(tuple(_run(*claim) for claim in claims))
+    shell = IPython.get_ipython()
+    cells = shell.user_ns.get("In", []) if shell else []
+    names = {name for _, call, _ in claims for name in _names(getattr(call, "__code__", None))}
+    return Report((*stale(cells, names), *(_run(*claim) for claim in claims)))
+
+
+def stale(cells: Sequence[str], names: Iterable[str]) -> list[tuple[bool, str, str]]:
+    """A line that does not hold for each name whose last cell, among `cells` in the order run, Python could not read.
+
+    >>> stale(["def f(x): return x", "def f(x) return x", "1 + 1"], ["f"])[0][:2]
+    (False, 'your last cell with f can be read')
+    >>> stale(["def f(x) return x", "def f(x): return x"], ["f"])
+    []
+    """
+    lines = []
+    for name in sorted(names):
+        defined = re.compile(rf"^\s*(async\s+def|def|class)\s+{name}\b|^{name}\s*=(?!=)", re.M)
+        last = next((cell for cell in reversed(cells) if defined.search(cell)), "")
+        if fault := _fault(last):
+            lines.append(
+                (
+                    False,
+                    f"your last cell with {name} can be read",
+                    f"{fault}; the lines below check the {name} from before",
+                )
+            )
+    return lines
+
+
+def _fault(source: str) -> str:
+    try:
+        compile(source, "<cell>", "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    return ""
+
+
+def _names(code: CodeType | None) -> set[str]:
+    """The global names that a function uses, those of functions and comprehensions inside it too."""
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)] if code else []
+    return set(code.co_names if code else ()).union(*map(_names, inner))
 
 
 def _run(what: str, call: Callable[[], object], expected: object) -> tuple[bool, str, str]:
