@@ -178,3 +178,10 @@ def test_getters_setters_and_raised_classes_of_one_place_share_their_confidence(
         ("fail", "E"): 0.912, ("fail", "F"): 0.912,
     }  # fmt: skip
     assert graph.edges["m.py::one", "m.py::A.p", "calls"]["confidence"] == 0.94
+
+
+def test_an_object_that_is_its_own_call_ends(tmp_path):
+    source = "class A:\n    def m(self): pass\nA.__call__ = A()\ndef run():\n    A()().m()\nrun()\n"
+    assert edges(build_graph(project(tmp_path, {"m.py": source}))) == {
+        ("m.py", "m.py::A"), ("m.py", "m.py::run"), ("m.py::run", "m.py::A"),
+    }  # fmt: skip

@@ -35,6 +35,7 @@ class Calls(Arguments):
 
     def __init__(self, program: Program, level: str) -> None:
         super().__init__(program, level)
+        self.called: set[tuple[int, int, int]] = set()  # (site, object, arguments): calls of objects that are followed
         self.abstract: set[int] = set()  # chunks of functions that only subclasses implement
         self.declared: list[tuple[Site, int, int]] = []  # calls of these: (site, function, class of the receiver)
 
@@ -64,8 +65,7 @@ class Calls(Arguments):
                     self.outside.append((site.owner, first[value], site.line))
                 self.library_call(site, first[value])
             elif sort == INSTANCE:
-                if self.defines(first[value], "__call__"):
-                    self.wait(self.member(value, "__call__"), (CALL, self.renamed(site, "call of an instance")))
+                self._call_instance(site, value)
             elif sort == BOX_METHOD:
                 site.hit = True
                 self.box_call(site, first[value], second[value])
@@ -73,6 +73,13 @@ class Calls(Arguments):
                 self.partial_call(site, first[value])
             elif sort in (STATIC, CLASS_METHOD):
                 self.on_call(task, [first[value]])
+
+    def _call_instance(self, site: Site, value: int) -> None:
+        """`x()` is `x.__call__()`, once a call and object: that attribute may be the same kind of object again."""
+        key = (site.number, value, len(site.args))
+        if key not in self.called and self.defines(self.values.first[value], "__call__"):
+            self.called.add(key)
+            self.wait(self.member(value, "__call__"), (CALL, self.renamed(site, "call of an instance")))
 
     def renamed(self, site: Site, reason: str) -> Site:
         """The same call under another reason, counted at the same place."""
