@@ -253,3 +253,8 @@ def test_type_parameters_and_nested_f_strings_are_read_on_every_python(tmp_path:
     assert [c.signature for c in file.chunks if c.name in ("get", "Box")] == [
         "class Box[T: (int, str)](Base)", "def get[U](self, u: U) -> T",
     ]  # fmt: skip
+
+
+def test_texts_that_are_parsed_inside_a_file_warn_nobody(recwarn: pytest.WarningsRecorder) -> None:
+    parse("m.py", "def f(x: '1if 2else 3'):\n    eval('0x1for x in y')\n")
+    assert not recwarn.list

@@ -36,7 +36,9 @@ def _result(path: str, text: str, tree: ast.Module, note: str = "") -> FileParse
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, WALK_DEPTH))
     try:
-        walk.run()
+        with warnings.catch_warnings():  # texts inside are parsed too: annotations, arguments of eval
+            warnings.simplefilter("ignore")
+            walk.run()
     finally:
         sys.setrecursionlimit(limit)
     ids, chunks = to_chunks(path, text, walk.found, recovered=bool(note))
