@@ -18,15 +18,15 @@ FACTS = {"buckets": 2}
 
 
 def write_model(path: Path, *, rows: int = 5, field_weight: float = 1.0) -> str:
-    """A table over the pieces `get`, `user`, `pool` and two buckets; each piece is its own axis."""
-    table = np.zeros((rows, 5), dtype=np.int8)
-    table[np.arange(rows), np.arange(rows)] = 100
+    """A table over the pieces `get`, `user`, `pool` and two buckets; each piece is its own axis, a sixth is empty."""
+    levels = np.zeros((rows, 6), dtype=np.int8)
+    levels[np.arange(rows), np.arange(rows)] = 5
     arrays = {
         "vocabulary": np.frombuffer(b"get\nuser\npool", dtype=np.uint8),
-        "table": table,
-        "scale": np.full(rows, 0.01, dtype=np.float32),
-        "query_weight": np.ones(rows, dtype=np.float32),
-        "field_weight": np.full((4, rows), field_weight, dtype=np.float32),
+        "table": weights.packed(levels),
+        "scale": np.full(rows, 0.2, dtype=np.float32),
+        "query_weight": np.ones(rows, dtype=np.float16),
+        "field_weight": np.full((6, rows), field_weight, dtype=np.float16),
     }
     return weights.write(path, arrays, FACTS)
 
@@ -52,13 +52,29 @@ def test_fields_of_a_go_method_with_its_comment_and_no_header() -> None:
     found = fields("// Get reads a key.\nfunc (s *Store[K, V]) Get(k K) V {\n\treturn s.m[k]\n}")
     assert found.name == "Get"
     assert "reads a key" in found.doc
+    assert found.signature == "func (s *Store[K, V]) Get(k K) V "
     assert "return s.m[k]" in found.body
+
+
+def test_comments_are_a_field_of_their_own() -> None:
+    found = fields(
+        "def total(cart: Cart):  # in cents\n    # Adds the rebates.\n    url = 'http://x#y'\n    return cart.sum"
+    )
+    assert found.signature == "def total(cart: Cart)"
+    assert "in cents" in found.comment and "Adds the rebates." in found.comment
+    assert "http://x" in found.body and "return cart.sum" in found.body and "rebates" not in found.body
+
+
+def test_a_signature_ends_where_its_block_opens() -> None:
+    assert fields("func Run() error {\n\treturn nil\n}").signature == "func Run() error "
+    assert fields("def one(x): return x").signature == "def one(x): return x"
+    assert fields("async def f(\n    a: int,\n) -> dict[str, int]:\n    return {}").body == ":\n    return {}"
 
 
 def test_a_go_block_comment_before_the_function_is_documentation() -> None:
     found = fields("File: a.go | Package: . | Function: Run\n\n/*\nRun starts it.\n*/\nfunc Run() {}")
     assert "starts" in found.doc and "starts" not in found.body
-    assert "func Run" in found.body
+    assert "func Run" in found.signature
 
 
 def test_fields_of_an_enriched_go_method_take_the_receiver_as_place() -> None:
@@ -78,12 +94,12 @@ def test_docstring_of_a_nested_function_is_body() -> None:
 
 
 def test_prose_is_all_body() -> None:
-    assert fields("how long before a timeout") == Fields("", "", "", "how long before a timeout")
+    assert fields("how long before a timeout") == Fields("", "", "", "", "", "how long before a timeout")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "def", "func (", "File: | Package: | Function: \n\n", '"""', "\x00\ud800"])
 def test_fields_never_fail(text: str) -> None:
-    assert len(fields(text)) == 4
+    assert len(fields(text)) == 6
 
 
 def test_parts_split_case_digits_and_underscores() -> None:
@@ -114,7 +130,7 @@ def test_known_pairs_join_neighbours_within_a_word_and_across_a_question() -> No
 
 def test_vector_is_the_weighted_sum_worked_out_by_hand(small: StaticEncoder) -> None:
     vector = small.encode(["get get user"])[0]
-    raw = np.array([math.log(3), math.log(2), 0, 0, 0])
+    raw = np.array([math.log(3), math.log(2), 0, 0, 0, 0])
     np.testing.assert_allclose(vector, raw / np.linalg.norm(raw), atol=1e-6)
 
 
@@ -133,7 +149,7 @@ def test_question_counts_repeated_words(small: StaticEncoder) -> None:
 def test_text_without_words_gives_zeros(small: StaticEncoder) -> None:
     assert not small.encode(["", " \n"]).any()
     assert not small.encode_query("?!").any()
-    assert small.encode([]).shape == (0, 5)
+    assert small.encode([]).shape == (0, 6)
 
 
 def test_vectors_do_not_depend_on_batch_mates_or_order(small: StaticEncoder) -> None:
@@ -179,6 +195,13 @@ def test_missing_weights_are_named(tmp_path: Path) -> None:
         StaticEncoder(tmp_path / "nowhere.bin")
 
 
+def test_four_bits_give_every_level_back() -> None:
+    levels = np.random.default_rng(0).integers(-weights.LEVELS, weights.LEVELS + 1, (50, 16))
+    table = weights.packed(levels)
+    assert table.shape == (50, 8) and table.dtype == np.uint8
+    np.testing.assert_array_equal(weights.unpacked(table), levels)
+
+
 def test_a_table_of_another_size_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "w.bin"
     write_model(path, rows=4)
@@ -187,7 +210,7 @@ def test_a_table_of_another_size_is_refused(tmp_path: Path) -> None:
 
 
 def test_shipped_weights_fit_the_package_and_find_a_paraphrase() -> None:
-    assert WEIGHTS.stat().st_size <= 16 * 2**20
+    assert WEIGHTS.stat().st_size <= 16_000_000
     encoder = StaticEncoder()
     assert isinstance(encoder, Encoder)
     codes = [
@@ -207,7 +230,7 @@ def test_fused_similarity_is_the_weighted_sum_of_cosines(tmp_path: Path, small: 
     expected = 0.75 * small.encode(texts) @ small.encode_query(question)
     expected += 0.25 * other.encode(texts) @ other.encode_query(question)
     np.testing.assert_allclose(fused.encode(texts) @ fused.encode_query(question), expected, atol=1e-6)
-    assert fused.dimension == 10
+    assert fused.dimension == 12
     assert fused.name != FusedEncoder([small, other], [1, 1]).name
     assert isinstance(fused, Encoder)
 

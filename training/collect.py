@@ -1,6 +1,6 @@
 """The package lists → one file of functions with their documentation. Downloads, licences, exclusions; no training.
 
-python collect.py --work DIR            downloads what data/packages.tsv pins, writes DIR/functions.jsonl.gz
+python collect.py --work DIR            downloads what data/packages.tsv pins, writes DIR/functions-*.jsonl.gz
 python collect.py --work DIR --refresh  takes the newest versions of data/*_names.txt and rewrites packages.tsv
 """
 
@@ -16,11 +16,14 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 from functions import Function, go_functions, python_functions
-from sketch import Sketches
+from sketch import Sketches, bands
 
 HERE = Path(__file__).parent
 PERMISSIVE = re.compile(
@@ -44,9 +47,13 @@ EXCLUDED = re.compile(
 HEAD = "language\tname\tversion\tlicence\tfunctions\tduplicates\tnear_measured\tnote\n"
 Row = tuple[str, str, str, str, int, int, int, str]
 MAX_FILE = 400_000
-MAX_PER_PACKAGE = 4_000
+MAX_PER_PACKAGE = 3_000
 """Of larger packages a seeded sample: a few generated giants would otherwise make up most batches."""
 SEED = 20261130
+COPIES_SHARE, MIN_COPIES = 0.1, 10
+"""A package with more near copies of measured projects is likely a fork and left out whole."""
+SHARDS = 8
+"""Files that the functions are written to, so that later steps can read several at once."""
 
 
 def permissive(text: str) -> bool:
@@ -133,23 +140,33 @@ def _fetched(names: list[str], folder: Path, language: str) -> bool:
     return subprocess.run([*command, *names], cwd=folder, capture_output=True).returncode == 0
 
 
-def wheels(folder: Path) -> Iterator[tuple[str, str, str, list[Function]]]:
-    """(name, version, licence, functions) of every wheel in a folder, by name."""
-    for path in sorted(folder.glob("*.whl")):
-        name, version = path.name.split("-")[:2]
-        with zipfile.ZipFile(path) as archive:
-            licence = wheel_licence(archive)
-            yield name, version, licence, list(wheel_functions(name, archive)) if permissive(licence) else []
+Cut = tuple[str, str, str, list[tuple[bytes, list[bytes], str]]]
+"""Name, version, licence and, for each function, a key equal for copies, its sketch's bands and its JSON line."""
 
 
-def debs(folder: Path) -> Iterator[tuple[str, str, str, list[Function]]]:
-    """(name, version, licence, functions) of every Debian package in a folder, by name."""
-    for path in sorted(folder.glob("*.deb")):
-        name, version = path.name.split("_")[:2]
-        out = unpack(path)
-        files = list((out / "usr/share/doc").glob("*/copyright"))
-        licence = deb_licence(files[0].read_text("utf-8", "replace")) if files else ""
-        yield name, version.replace("%3a", ":"), licence, list(deb_functions(name, out)) if permissive(licence) else []
+def wheel(path: Path) -> Cut:
+    """A wheel, cut into functions; none where its licence is not permissive."""
+    name, version = path.name.split("-")[:2]
+    with zipfile.ZipFile(path) as archive:
+        licence = wheel_licence(archive)
+        found = sample(list(wheel_functions(name, archive)), name) if permissive(licence) else []
+    return name, version, licence, [cut(f) for f in found]
+
+
+def deb(path: Path) -> Cut:
+    """A Debian package, cut into functions; none where its licence is not permissive."""
+    name, version = path.name.split("_")[:2]
+    out = unpack(path)
+    files = list((out / "usr/share/doc").glob("*/copyright"))
+    licence = deb_licence(files[0].read_text("utf-8", "replace")) if files else ""
+    found = sample(list(deb_functions(name, out)), name) if permissive(licence) else []
+    return name, version.replace("%3a", ":"), licence, [cut(f) for f in found]
+
+
+def cut(function: Function) -> tuple[bytes, list[bytes], str]:
+    """Key, bands and JSON line of one function."""
+    key = hashlib.sha1(re.sub(r"\s+", "", function.code).encode("utf-8", "replace")).digest()
+    return key, bands(function.code), json.dumps(function.as_dict())
 
 
 def unpack(deb: Path) -> Path:
@@ -180,36 +197,44 @@ def measured(work: Path, language: str) -> Sketches:
 
 
 def collect(work: Path, language: str) -> list[Row]:
-    """Writes functions-LANGUAGE.jsonl.gz; returns for each package version, licence and what was kept."""
-    forbidden, seen, rng = measured(work, language), set(), random.Random(SEED)
-    source = wheels(work / "dl") if language == "python" else debs(work / "go")
+    """Writes functions-LANGUAGE-SHARD.jsonl.gz; returns for each package version, licence and what was kept."""
+    forbidden, seen = measured(work, language), set()
+    reader: Callable[[Path], Cut] = wheel if language == "python" else deb
+    paths = sorted((work / "dl").glob("*.whl") if language == "python" else (work / "go").glob("*.deb"))
     rows: list[Row] = []
-    whole = work / f"functions-{language}.jsonl.gz"
-    part = whole.with_suffix(".part")
-    with gzip.open(part, "wt", compresslevel=3, encoding="utf-8") as out:
-        for name, version, licence, functions in source:
-            kept = near = double = 0
-            for function in sample(functions, rng):
-                key = hashlib.sha1(re.sub(r"\s+", "", function.code).encode()).digest()
-                if key in seen:
-                    double += 1
-                elif forbidden.near(function.code):
-                    near += 1
-                else:
-                    seen.add(key)
-                    kept += 1
-                    out.write(json.dumps(function.as_dict(), ensure_ascii=False) + "\n")
+    whole = [work / f"functions-{language}-{number}.jsonl.gz" for number in range(SHARDS)]
+    parts = [path.with_suffix(".part") for path in whole]
+    with ExitStack() as stack, ProcessPoolExecutor(2) as pool:
+        outs = [stack.enter_context(gzip.open(part, "wt", compresslevel=2, encoding="utf-8")) for part in parts]
+        for name, version, licence, functions in pool.map(reader, paths, chunksize=4):
+            fresh: dict[bytes, tuple[list[bytes], str]] = {}
+            for key, sketch, line in functions:
+                if key not in seen:
+                    fresh.setdefault(key, (sketch, line))
+            lines = [line for sketch, line in fresh.values() if not forbidden.near(sketch)]
+            double, near = len(functions) - len(fresh), len(fresh) - len(lines)
             note = "" if permissive(licence) else "left out: licence"
-            rows.append((language, name, version, " ".join(licence.split()), kept, double, near, note))
+            if near >= MIN_COPIES and near > COPIES_SHARE * len(fresh):
+                lines, note = [], "left out: copies of measured projects"
+            seen.update(fresh)
+            outs[shard(name)].writelines(line + "\n" for line in lines)
+            rows.append((language, name, version, " ".join(licence.split()), len(lines), double, near, note))
             print(*rows[-1], sep="\t", flush=True)
-    part.rename(whole)
+    for part, path in zip(parts, whole, strict=True):
+        part.rename(path)
     return rows
 
 
-def sample(functions: list[Function], rng: random.Random) -> list[Function]:
+def shard(package: str) -> int:
+    """The file that a package's functions are in: by name, so that all of them are together."""
+    return zlib.crc32(package.encode()) % SHARDS
+
+
+def sample(functions: list[Function], name: str) -> list[Function]:
     """All functions, or of a large package at most MAX_PER_PACKAGE, documented ones first."""
     if len(functions) <= MAX_PER_PACKAGE:
         return functions
+    rng = random.Random(f"{SEED} {name}")
     documented = [f for f in functions if f.doc]
     rest = [f for f in functions if not f.doc]
     chosen = rng.sample(documented, min(len(documented), MAX_PER_PACKAGE))

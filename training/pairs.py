@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from collect import SHARDS
 from evaluate import enriched, sentence, without_doc
 from functions import Function
 
@@ -29,10 +30,10 @@ STYLES = ("doc", "later", "comment", "message")
 LATER_SHARE = 0.6
 CODE_SHARE = 0.4
 """The share of functions with a second question from further documentation, and one from a comment or a string."""
-VOCABULARY_SHARE = 2
-"""Words are counted in every second function: with every eighth, rare ones came and went by chance."""
-PARTS = 2
-"""Processes, each for half of the packages; part of the recipe, since each has its own random numbers."""
+VOCABULARY_SHARE = 3
+"""Words are counted in every third function: with every eighth, rare ones came and went by chance."""
+PROCESSES = 2
+"""At once; the result does not depend on it."""
 MIN_WORDS = 3
 MAX_WORDS = 60
 MAX_ROWS = 160
@@ -44,10 +45,10 @@ _PROSE = re.compile(r"^[^{}\[\]=;_\\<>|]*$")
 _CODEISH = re.compile(r"noqa|type: ignore|pragma|nolint|pylint|TODO|FIXME|XXX|Copyright|http|^[-=#*/ ]*$", re.I)
 
 
-def read(folder: Path) -> Iterator[Function]:
-    """The functions that collect.py wrote, Python first."""
+def read(folder: Path, shard: int) -> Iterator[Function]:
+    """The functions of one of the shards that collect.py wrote, Python first."""
     for language in ("python", "go"):
-        with gzip.open(folder / f"functions-{language}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        with gzip.open(folder / f"functions-{language}-{shard}.jsonl.gz", "rt", encoding="utf-8") as lines:
             for line in lines:
                 record = json.loads(line)
                 record["doc_lines"] = tuple(record["doc_lines"])
@@ -143,13 +144,11 @@ class Builder:
 _LOG = [math.log1p(i) for i in range(32)]
 
 
-def raw_pairs(folder: Path, seed: int, part: int) -> Iterator[tuple[str, str, str, str]]:
-    """(package, style, question, document text) of half of the packages, equal questions at most thrice each."""
-    rng = random.Random(seed * PARTS + part)
+def raw_pairs(folder: Path, seed: int, shard: int) -> Iterator[tuple[str, str, str, str]]:
+    """(package, style, question, document text) of one shard, equal questions of a package at most thrice each."""
+    rng = random.Random(seed * SHARDS + shard)
     seen: Counter[tuple[str, str]] = Counter()
-    for function in read(folder):
-        if zlib.crc32(function.package.encode()) % PARTS != part:
-            continue
+    for function in read(folder, shard):
         for style, question, text in questions(function, rng):
             key = (function.package, question)
             seen[key] += 1
@@ -157,15 +156,16 @@ def raw_pairs(folder: Path, seed: int, part: int) -> Iterator[tuple[str, str, st
                 yield function.package, style, question, text
 
 
-def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str], np.ndarray, list[str]]:
-    """The pieces of most functions, then the pairs, each of at least two packages.
+Counts = tuple[tuple[Counter[str], Counter[str]], dict[str, set[str]], dict[str, Counter[str]]]
+"""Of pieces and of pairs: functions that hold them, up to two packages they occur in, how they are written."""
 
-    With their document frequencies and how they are written most often, before stemming.
-    """
+
+def _count(folder: Path, shard: int) -> tuple[int, Counts]:
+    """How many functions of a shard were read, and what they hold; what occurs once is left out."""
     written: Counter[str] = Counter()
     packages: dict[str, set[str]] = defaultdict(set)
     total = 0
-    for number, function in enumerate(read(folder)):
+    for number, function in enumerate(read(folder, shard)):
         if number % VOCABULARY_SHARE:
             continue
         total += 1
@@ -186,6 +186,33 @@ def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str]
                 spread[piece] |= packages[word]
             for piece, spelling in found:
                 spelled[piece][spelling] += n
+    kept = {piece for counter in count for piece, n in counter.items() if n > 1}
+    some = tuple(Counter({piece: n for piece, n in counter.items() if n > 1}) for counter in count)
+    return total, (
+        (some[0], some[1]),
+        {piece: set(sorted(where)[:2]) for piece, where in spread.items() if piece in kept},
+        {piece: Counter(dict(how.most_common(2))) for piece, how in spelled.items() if piece in kept},
+    )
+
+
+def vocabulary(folder: Path, *, known: int, known_pairs: int) -> tuple[list[str], np.ndarray, list[str]]:
+    """The pieces of most functions, then the pairs, each of at least two packages.
+
+    With their document frequencies and how they are written most often, before stemming.
+    """
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        parts = list(pool.map(_count, [folder] * SHARDS, range(SHARDS)))
+    total = sum(read for read, _ in parts)
+    count: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    spread: dict[str, set[str]] = defaultdict(set)
+    spelled: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, (counted, where, how) in parts:
+        for whole, more in zip(count, counted, strict=True):
+            whole.update(more)
+        for piece, packages in where.items():
+            spread[piece] |= packages
+        for piece, spellings in how.items():
+            spelled[piece].update(spellings)
     chosen: list[str] = []
     for counter, most in zip(count, (known, known_pairs), strict=True):
         ordered = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
@@ -240,30 +267,26 @@ class Reader:
 
 
 def build(folder: Path, vocab: Vocabulary, seed: int) -> Pairs:
-    """All pairs of the collected functions: both halves of the packages at once, in two processes."""
-    with ProcessPoolExecutor(PARTS) as pool:
-        first, *rest = pool.map(_half, *zip(*[(folder, vocab, seed, part) for part in range(PARTS)], strict=True))
-    for other in rest:
-        groups = other.group + first.group.max() + 1
-        query, document = _joined(first.query, other.query), _joined(first.document, other.document)
-        whole = [
-            np.concatenate(both) for both in ((first.group, groups), (first.style, other.style), (first.key, other.key))
-        ]
-        first = Pairs(query, document, *whole)
-    return first
+    """All pairs of the collected functions, shard by shard in two processes."""
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        parts = list(pool.map(_shard, *zip(*[(folder, vocab, seed, shard) for shard in range(SHARDS)], strict=True)))
+    first = np.cumsum([0, *(part.group.max() + 1 for part in parts)])
+    whole = [np.concatenate([getattr(part, name) for part in parts]) for name in ("style", "key")]
+    group = np.concatenate([part.group + start for part, start in zip(parts, first, strict=False)])
+    return Pairs(_joined([p.query for p in parts]), _joined([p.document for p in parts]), group, *whole)
 
 
-def _joined(first: Flat, second: Flat) -> Flat:
-    start = np.concatenate([first.start, second.start[1:] + first.start[-1]])
-    both = ((first.rows, second.rows), (first.values, second.values), (first.field, second.field))
-    return Flat(start, *(np.concatenate(pair) for pair in both))
+def _joined(flats: list[Flat]) -> Flat:
+    first = np.cumsum([0, *(flat.start[-1] for flat in flats)])
+    start = np.concatenate([[0], *(flat.start[1:] + start for flat, start in zip(flats, first, strict=False))])
+    return Flat(start, *(np.concatenate([getattr(f, name) for f in flats]) for name in ("rows", "values", "field")))
 
 
-def _half(folder: Path, vocab: Vocabulary, seed: int, part: int) -> Pairs:
+def _shard(folder: Path, vocab: Vocabulary, seed: int, shard: int) -> Pairs:
     reader, query, document = Reader(vocab), Builder(), Builder()
     group, style, key = array("i"), array("b"), array("q")
     numbers: dict[str, int] = {}
-    for package, kind, question, text in raw_pairs(folder, seed, part):
+    for package, kind, question, text in raw_pairs(folder, seed, shard):
         query.add(reader.query(question))
         document.add(reader.document(text))
         group.append(numbers.setdefault(package, len(numbers)))

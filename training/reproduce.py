@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=WEIGHTS, help="weight file to write (default: the package's)")
     options = parser.parse_args()
     work, out = options.work.resolve(), options.out.resolve()
-    collected = all((work / f"functions-{language}.jsonl.gz").exists() for language in ("python", "go"))
+    collected = all((work / f"functions-{language}-0.jsonl.gz").exists() for language in ("python", "go"))
     report = ["report.py", "--packages", "development", "--without", "minilm,wordllama", "--weights", out]
     steps: list[tuple[str, list[str | Path]]] = [
         *([] if collected else [("collect", ["collect.py"])]),

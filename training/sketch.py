@@ -52,5 +52,6 @@ class Sketches:
     def add(self, code: str) -> None:
         self._bands.update(bands(code))
 
-    def near(self, code: str) -> bool:
-        return any(band in self._bands for band in bands(code))
+    def near(self, sketch: list[bytes]) -> bool:
+        """Whether a function with these `bands` is near to one of the set."""
+        return any(band in self._bands for band in sketch)

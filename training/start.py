@@ -12,8 +12,8 @@ from codekb.encoders.minilm import MiniLMEncoder
 def start_vectors(spellings: Sequence[str], dimension: int) -> np.ndarray:
     """Unit vectors (pieces, dimension): MiniLM's, their mean taken out, along their main directions.
 
-    `dimension` is at most MiniLM's 384. The model runs in int8, so that another processor can give slightly other
-    vectors.
+    MiniLM has 384 dimensions: of a larger `dimension` only those are given. The model runs in int8, so that another
+    processor can give slightly other vectors.
     """
     distinct = sorted(set(spellings))
     position = {spelling: row for row, spelling in enumerate(distinct)}

@@ -1,6 +1,6 @@
-"""Pairs → weights: in-batch contrastive training of the piece table, then int8. torch only here.
+"""Pairs → weights: in-batch contrastive training of the piece table, then four bits a number. torch only here.
 
-python train.py --work DIR --out FILE [--epochs 2] …   every field of Settings is an option
+python train.py --work DIR --out FILE [--epochs 3] …   every field of Settings is an option
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from torch.nn import functional
 from codekb.encoders import weights
 from codekb.encoders.pieces import Vocabulary
 
-FIELDS = 4
+FIELD_START = (1.5, 0.5, 0.6, 0.7, 0.6, 0.5)
+"""What the weights of name, place, documentation, signature, comments and body start with, times the idf."""
+CLIPS = (1.0, 0.9, 0.8, 0.7, 0.6)
+"""Shares of a row's largest number that its scale is tried with."""
 
 
 @dataclass(slots=True)
 class Settings:
     """Everything that a run depends on; written into the weight file."""
 
-    known: int = 25_500
+    known: int = 42_000
     buckets: int = 4_096
-    known_pairs: int = 10_000
-    dimension: int = 384
+    known_pairs: int = 16_000
+    dimension: int = 576
     batch: int = 768
-    epochs: float = 2.0
+    epochs: float = 3.0
     rate: float = 0.004
     weight_rate: float = 0.01
     query_dropout: float = 0.2
@@ -67,10 +70,10 @@ class Table(nn.Module):
         idf[: len(frequency)] = np.log(1 / np.maximum(frequency, 1e-5))
         idf = torch.tensor(idf / 8.0, dtype=torch.float32).clamp(0.02, 1.0)
         vectors = torch.randn(size, settings.dimension) / settings.dimension**0.5
-        vectors[: len(start)] = torch.from_numpy(start)
+        vectors[: len(start), : start.shape[1]] = torch.from_numpy(start)
         self.vectors = nn.Parameter(vectors)
         self.query_weight = nn.Parameter(idf.clone())
-        fields = torch.tensor([1.5, 0.5, 0.6, 0.6])[:, None]
+        fields = torch.tensor(FIELD_START)[:, None]
         self.field_weight = nn.Parameter(fields * idf)
         self.scale = nn.Parameter(torch.tensor(20.0).log())
 
@@ -128,7 +131,7 @@ def train(pairs: Pairs, frequency: np.ndarray, start: np.ndarray, settings: Sett
     wanted = np.isin(pairs.style, [STYLES.index(s) for s in settings.styles.split(",")])
     keep_query = np.array([1 - settings.query_dropout])
     drop = settings.document_dropout
-    keep = np.array([1 - settings.name_dropout, 1 - drop, 1 - drop, 1 - drop])
+    keep = np.array([1 - settings.name_dropout, *[1 - drop] * (len(FIELD_START) - 1)])
     extra = (pairs.style[wanted] > 0).mean()
     total = int(settings.epochs * wanted.sum() * (1 - extra * (1 - settings.style_share)) / settings.batch)
     step, started = 0, time.time()
@@ -169,18 +172,31 @@ def train(pairs: Pairs, frequency: np.ndarray, start: np.ndarray, settings: Sett
 
 
 def save(table: Table, vocabulary: list[str], settings: Settings, path: Path) -> str:
-    """Quantises to int8 with a scale per row and writes the weight file; returns its hash."""
-    vectors = table.vectors.detach().numpy()
-    scale = np.maximum(np.abs(vectors).max(axis=1), 1e-12).astype(np.float32) / 127
+    """Quantises to four bits with a scale per row and writes the weight file; returns its hash."""
+    levels, scale = quantised(table.vectors.detach().numpy())
     arrays = {
         "vocabulary": np.frombuffer("\n".join(vocabulary).encode(), dtype=np.uint8),
-        "table": np.rint(vectors / scale[:, None]).astype(np.int8),
+        "table": weights.packed(levels),
         "scale": scale,
-        "query_weight": table.query_weight.detach().numpy().astype(np.float32),
-        "field_weight": table.field_weight.detach().numpy().astype(np.float32),
+        "query_weight": table.query_weight.detach().numpy().astype(np.float16),
+        "field_weight": table.field_weight.detach().numpy().astype(np.float16),
     }
     facts = {name: getattr(settings, name) for name in Settings.__slots__}
     return weights.write(path, arrays, facts)
+
+
+def quantised(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whole numbers from -7 to 7 and a float32 scale per row; of the CLIPS the one with the least squared error."""
+    largest = np.maximum(np.abs(vectors).max(axis=1), 1e-12)
+    levels = np.zeros(vectors.shape, dtype=np.int8)
+    scale, error = np.zeros(len(vectors), dtype=np.float32), np.full(len(vectors), np.inf)
+    for clip in CLIPS:
+        tried = (clip * largest / weights.LEVELS).astype(np.float32)
+        rounded = np.clip(np.rint(vectors / tried[:, None]), -weights.LEVELS, weights.LEVELS)
+        squared = ((rounded * tried[:, None] - vectors) ** 2).sum(axis=1)
+        better = squared < error
+        levels[better], scale[better], error[better] = rounded[better], tried[better], squared[better]
+    return levels, scale
 
 
 def prepared(work: Path, settings: Settings) -> tuple[Pairs, list[str], np.ndarray, np.ndarray]:

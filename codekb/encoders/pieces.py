@@ -14,7 +14,10 @@ from codekb.words import words
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _HEADER = re.compile(r"File: (.*?) \| Package: .*? \| \w+: (.*)\n\n")
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|func(?:[ \t]*\([^)]*\))?)[ \t]+(\w+)", re.MULTILINE)
+_OPENED = re.compile(r"(?::[ \t]*(?:#[^\n]*)?|\{[ \t]*(?://[^\n]*)?)$", re.MULTILINE)
+"""The end of a signature: a colon or a brace at the end of a line."""
 _DOCSTRING = re.compile(r':[ \t]*(?:#[^\n]*)?\n\s*[rRuUbB]{0,2}("""|\'\'\')(.*?)\1', re.DOTALL)
+_COMMENT = re.compile(r"(?<![:\w\"'])(?:#|//)[^\n]*")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z"))
 _VOWEL = re.compile(r"[aeiouy]")
 MAX_WORD = 64
@@ -25,18 +28,20 @@ MAX_SEGMENTS = 3
 
 
 class Fields(NamedTuple):
-    """What an encoder weighs apart: the function's own name, where it stands, its documentation, its code."""
+    """What an encoder weighs apart: own name, where it stands, documentation, signature, comments, the rest."""
 
     name: str
     place: str
     doc: str
+    signature: str
+    comment: str
     body: str
 
 
 def fields(text: str) -> Fields:
     """Splits a chunk's text as `codekb.text` writes it; plain code or prose works too.
 
-    >>> fields("File: a/b.py | Package: a | Function: C.load_all\\n\\ndef load_all(self):\\n    return 1")[:2]
+    >>> fields("File: a/b.py | Package: a | Function: C.load_all\\n\\ndef load_all(self):\\n    return 1  # one")[:2]
     ('load_all', 'a/b.py C')
     """
     place, name, start = "", "", 0
@@ -48,21 +53,28 @@ def fields(text: str) -> Fields:
         place = f"{place} {qualname[:cut]}" if cut > 0 else place
     definition = _DEFINITION.search(text, start)
     if definition is None:
-        return Fields(name, place, "", text[start:])
+        return Fields(name, place, "", "", *_split_comments(text[start:]))
     lead = text[start : definition.start()]
-    doc, body = (lead, "") if any(mark in lead for mark in _COMMENTS) else ("", lead)
+    doc, before = (lead, "") if any(mark in lead for mark in _COMMENTS) else ("", lead)
+    opened = _OPENED.search(text, definition.end())
+    end = opened.start() if opened else len(text)
+    signature, rest = text[definition.start() : end], end
     quoted = '"""' in text or "'''" in text
-    docstring = _DOCSTRING.search(text, definition.end()) if quoted else None
-    if docstring is None or text.count("\n", definition.end(), docstring.start()) > _SIGNATURE_LINES:
-        return Fields(name or definition.group(1), place, doc, body + text[definition.start() :])
-    doc += docstring.group(2)
-    body += text[definition.start() : docstring.start() + 1] + text[docstring.end() :]
-    return Fields(name or definition.group(1), place, doc, body)
+    docstring = _DOCSTRING.match(text, end) if quoted else None
+    if docstring is not None:
+        doc, rest = doc + docstring.group(2), docstring.end()
+    comment, body = _split_comments(text[rest:])
+    return Fields(name or definition.group(1), place, doc, signature, comment, before + body)
+
+
+def _split_comments(code: str) -> tuple[str, str]:
+    """(comments, the rest) of code; what looks like a comment in a string counts as one."""
+    if "#" not in code and "//" not in code:
+        return "", code
+    return " ".join(_COMMENT.findall(code)), _COMMENT.sub("", code)
 
 
 _COMMENTS = ("#", "//", "/*")
-_SIGNATURE_LINES = 12
-"""A docstring further below the `def` belongs to a nested function."""
 
 
 @lru_cache(maxsize=1 << 16)

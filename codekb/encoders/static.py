@@ -67,14 +67,15 @@ class _Model:
     def __init__(self, path: Path) -> None:
         arrays, facts, self.digest = weights.read(path)
         self.table, self.scale = arrays["table"], arrays["scale"]
-        self.query_weight, self.field_weight = arrays["query_weight"], arrays["field_weight"]
+        self.query_weight = arrays["query_weight"].astype(np.float32)
+        self.field_weight = arrays["field_weight"].astype(np.float32)
         known = bytes(arrays["vocabulary"]).decode("utf-8").split("\n")
         self.vocabulary = Vocabulary(known, buckets=facts["buckets"])
         if self.vocabulary.size != len(self.table):
             raise weights.WeightsError(
                 f"{path}: {len(self.table)} vectors for {self.vocabulary.size} pieces; reinstall codekb"
             )
-        self.dimension = int(self.table.shape[1])
+        self.dimension = 2 * int(self.table.shape[1])
         self._words = _Words(self.vocabulary)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
@@ -111,7 +112,7 @@ class _Model:
         present[values.indices] = True
         used = np.flatnonzero(present)
         columns = (np.cumsum(present) - 1)[values.indices]
-        table = self.table[used].astype(np.float64) * self.scale[used, None]
+        table = weights.unpacked(self.table[used]) * self.scale[used, None]
         compact = sparse.csr_matrix((values.data, columns, values.indptr), shape=(values.shape[0], len(used)))
         vectors: NDArray[np.float64] = compact @ table
         length = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -16,6 +16,10 @@ MAGIC = b"codekb-weights-1"
 _ALIGN = 64
 
 
+LEVELS = 7
+"""Four bits hold a whole number from -7 to 7, kept with LEVELS + 1 added."""
+
+
 class WeightsError(ValueError):
     """The weight file is missing, cut short or changed."""
 
@@ -60,3 +64,21 @@ def read(path: Path) -> tuple[dict[str, Array], dict[str, Any], str]:
         count = int(np.prod(shape)) * dtype.itemsize
         arrays[name] = data[offset : offset + count].view(dtype).reshape(shape)
     return arrays, header["facts"], stated
+
+
+def packed(levels: Array) -> Array:
+    """Whole numbers from -7 to 7, shape (rows, n) with n even → uint8 (rows, n / 2): the first half in the low bits."""
+    half = levels.shape[1] // 2
+    shifted = (levels + LEVELS + 1).astype(np.uint8)
+    result: Array = shifted[:, :half] | (shifted[:, half:] << 4)
+    return result
+
+
+def unpacked(table: Array) -> NDArray[np.float64]:
+    """The numbers that `packed` put away, as float64 (rows, n).
+
+    >>> unpacked(packed(np.array([[-7, 0, 3, 7]])))
+    array([[-7.,  0.,  3.,  7.]])
+    """
+    both = np.concatenate([table & 15, table >> 4], axis=1)
+    return both.astype(np.float64) - (LEVELS + 1)
