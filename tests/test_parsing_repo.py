@@ -259,7 +259,9 @@ def test_a_package_is_found_by_name_without_being_imported() -> None:
         locate("no_such_package_here")
     with pytest.raises(FileNotFoundError, match="no folder given"):
         locate(" ")
-    with pytest.raises(FileNotFoundError, match="no/such/place' is no folder; give one, or the name of an installed package"):
+    with pytest.raises(
+        FileNotFoundError, match="no/such/place' is no folder; give one, or the name of an installed package"
+    ):
         locate("no/such/place")
     with pytest.raises(FileNotFoundError, match="is a file: give the folder that holds it"):
         locate(__file__)
