@@ -103,6 +103,13 @@ def annotation(hit: Hit) -> str:
     return f"{ANNOTATIONS.get(step.relation, f'{step.relation}, from')} {short_name(step.source)}"
 
 
+def tags(ranking: Iterable[Hit]) -> dict[str, str]:
+    """Chunk id → ` [callee of Connect]` or ` [match]`; empty where the graph added none, since then each is a match."""
+    hits = list(ranking)
+    walked = any(hit.via for hit in hits)
+    return {hit.chunk.id: f" [{annotation(hit)}]" if walked else "" for hit in hits}
+
+
 def path_of(hit: Hit) -> str:
     """The whole way from the seed, `A –calls→ B –called by→ C`, with line and confidence of each step."""
     if not hit.via:
@@ -152,11 +159,11 @@ def share_bar(hit: Hit, best: float, colours: dict[str, str], width: int = 90) -
 
 
 def ranking_text(ranking: Ranking) -> str:
-    """A ranking as aligned plain text: rank, score, name with annotation, path:lines, shares, remarks."""
-    form = score_format(ranking)
+    """A ranking as aligned plain text: rank, score, name with its tag, path:lines, shares, remarks."""
+    form, tag = score_format(ranking), tags(ranking)
     head = ["#", "score", "function", "where", "shares", "why"]
     rows = [
-        [str(i), f"{h.score:{form}}", f"{h.chunk.qualname} [{annotation(h)}]", h.chunk.location,
+        [str(i), f"{h.score:{form}}", h.chunk.qualname + tag[h.chunk.id], h.chunk.location,
          shares_text(h, form), "; ".join(h.why)]
         for i, h in enumerate(ranking, 1)
     ]  # fmt: skip
@@ -188,15 +195,15 @@ def ranking_html(ranking: Ranking) -> str:
     best = max(sum(v for v in h.parts.values() if v > 0) for h in ranking) if ranking.hits else 1.0
     colours = method_colours(name for h in ranking for name in h.parts)
     left, right = CELL.format("left"), CELL.format("right")
-    told = any(hit.why for hit in ranking)
+    told, tag = any(hit.why for hit in ranking), tags(ranking)
     head = f'<th style="{right}">#</th><th style="{right}">score</th>' + "".join(
         f'<th style="{left}">{name}</th>' for name in ("function", "shares", *(["why"] if told else []))
     )
     rows = []
     for i, hit in enumerate(ranking, 1):
         name = (
-            f"<b>{html.escape(hit.chunk.qualname)}</b> "
-            f'<span style="opacity:.7">[{html.escape(annotation(hit))}]</span>'
+            f"<b>{html.escape(hit.chunk.qualname)}</b>"
+            f'<span style="opacity:.7">{html.escape(tag[hit.chunk.id])}</span>'
             f'<div style="opacity:.7;font-size:11px">{html.escape(hit.chunk.location)}</div>'
         )
         shares = (

@@ -36,13 +36,21 @@ def test_text_shows_location_score_shares_and_why():
     text = ranking_text(Ranking([hit(parts={"dense": 0.5, "keyword": 0.2}, why=("words: run",))], query="run it"))
     for part in (
         "1 hit for “run it”",
-        "f [match]",
+        "  f  ",
         "pkg/mod.py:3-5",
         "0.700",
         "dense 0.500 · keyword 0.200",
         "words: run",
     ):
         assert part in text
+
+
+def test_hits_are_tagged_only_where_the_graph_added_one():
+    walked = Hit(chunk("g"), 0.5, {}, (step("calls"),))
+    for show in (ranking_text, ranking_html):
+        assert "[match]" not in show(Ranking([hit()]))
+        both = show(Ranking([hit(), walked]))
+        assert "[match]" in both and "[callee of Connect]" in both
 
 
 def test_annotation_names_the_relation_and_the_chunk_it_came_from():
