@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 
@@ -13,6 +12,12 @@ from lab import chromium_path, new_page, open_and_run, running_chromium, running
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = "notebooks/00_start_here.ipynb"
+ERRORS = ", ".join(
+    f".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.{kind}']" for kind in ("error", "stderr")
+)
+"""A cell's exception: JupyterLab 4 marks it as `stderr`, which a warning on that stream would be too."""
+
+SAVED_SECONDS = 60.0
 REDRAWN_SECONDS = 5.0
 """Far above the half second that is meant: this says that a redraw happens, `benchmarks/` says how fast."""
 
@@ -27,10 +32,14 @@ def browser():
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """Notebook 00 in a folder of its own, so that nothing of the repository is changed."""
+    """Notebook 00 without its outputs in a folder of its own, so that nothing of the repository is changed."""
     folder = tmp_path_factory.mktemp("lab")
     (folder / "notebooks").mkdir()
-    shutil.copy(ROOT / NOTEBOOK, folder / NOTEBOOK)
+    notebook = nbformat.read(ROOT / NOTEBOOK, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
+    nbformat.write(notebook, folder / NOTEBOOK)
     return folder
 
 
@@ -68,8 +77,25 @@ def changed(page, selector: str, before: str) -> float:
     return time.monotonic() - start
 
 
-def test_run_all_leaves_no_error_and_draws_results_source_and_graph(page):
-    assert not page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']").count()
+def saved_after_run(page, path: Path) -> list[nbformat.NotebookNode]:
+    """The code cells as JupyterLab saves them once all have run or one failed: those out of sight are in no page."""
+    end = time.monotonic() + SAVED_SECONDS
+    while time.monotonic() < end:
+        page.keyboard.press("Control+s")
+        page.wait_for_timeout(500)
+        cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+        if all(c.execution_count for c in cells) or any(map(failures, cells)):
+            return cells
+    pytest.fail(f"cells without a run: {[c.source for c in cells if not c.execution_count]}")
+
+
+def failures(cell: nbformat.NotebookNode) -> list[str]:
+    return [f"{output.ename}: {output.evalue}" for output in cell.outputs if output.output_type == "error"]
+
+
+def test_run_all_leaves_no_error_and_draws_results_source_and_graph(page, copy):
+    assert page.locator(ERRORS).all_inner_texts() == []
+    assert [failures(cell) for cell in saved_after_run(page, copy / NOTEBOOK) if failures(cell)] == []
     assert len(results(page)) == 10 and any("topological_sort" in name for name in results(page))
     assert int(page.locator(".ckb-graph").get_attribute("data-nodes")) >= 10
     assert page.locator(".ckb-src").last.inner_text().strip()
@@ -139,7 +165,8 @@ def test_hostile_names_show_as_text_and_run_nothing(browser, tmp_path_factory):
     code = 'def pwn(x="<script>alert(2)</script>"):\n    """<img src=x onerror=alert(3)> 🙂"""\n    return pwn(x)\n'
     (place / "<b>.py").write_text(code, encoding="utf-8")
     source = "import codekb\nkb = codekb.KnowledgeBase.build('repo')\ncodekb.Explorer(kb, query='pwn <img src=x>')"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    sources = (source, "raise ValueError('<img src=x onerror=alert(4)>')")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in sources])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / "hostile.ipynb")
     with running_lab(folder, tmp_path_factory.mktemp("state")) as address:
@@ -151,5 +178,10 @@ def test_hostile_names_show_as_text_and_run_nothing(browser, tmp_path_factory):
         page.locator(".ckb-results .row").click()
         assert "onerror=alert(1)" in page.locator(".ckb-results .row .where").get_attribute("title")
         assert "<script>alert(2)</script>" in page.locator(".ckb-src").last.inner_text()
-        inside = ".ckb-results img, .ckb-src img, .ckb-src script, .ckb-results script"
+        page.wait_for_selector(ERRORS)  # shows too that this finds the error of a cell
+        [failure] = page.locator(ERRORS).all_inner_texts()
+        assert "onerror=alert(4)" in failure
+        saved = saved_after_run(page, folder / "hostile.ipynb")
+        assert failures(saved[-1]) == ["ValueError: <img src=x onerror=alert(4)>"]
+        inside = ".ckb-results img, .ckb-src img, .ckb-src script, .ckb-results script, .jp-OutputArea-output img"
         assert said == [] and page.locator(inside).count() == 0
