@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ REFINE = 4
 """Candidates fetched per wanted result; their exact similarities then decide (the vectors are kept)."""
 LEAST_FETCH = 40
 """Candidates fetched at least: recall of small k suffers most from too few."""
+ALONE = 20_000
+"""Vectors up to which one thread trains: the clusterings are then so short that threads mostly wait for each other."""
 DEAD_SHARE = 0.25
 """With more tombstones than this share of all entries the index is built anew at the next search."""
 
@@ -150,7 +153,8 @@ def _new_index(factory: str, tune: str, vectors: Floats) -> Any:
         ) from None
     if not index.is_trained:
         try:
-            index.train(vectors)
+            with one_thread() if n <= ALONE else nullcontext():
+                index.train(vectors)
         except RuntimeError as error:
             raise StoreError(
                 f"factory {factory!r} cannot be trained on {n} vectors: {_first_line(error)}; "
