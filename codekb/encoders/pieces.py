@@ -17,7 +17,8 @@ _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|func(?:[ \t]*\([^)
 _OPENED = re.compile(r"(?::[ \t]*(?:#[^\n]*)?|\{[ \t]*(?://[^\n]*)?)$", re.MULTILINE)
 """The end of a signature: a colon or a brace at the end of a line."""
 _DOCSTRING = re.compile(r':[ \t]*(?:#[^\n]*)?\n\s*[rRuUbB]{0,2}("""|\'\'\')(.*?)\1', re.DOTALL)
-_COMMENT = re.compile(r"(?<![:\w\"'])(?:#|//)[^\n]*")
+_COMMENT = re.compile(r"(#(?<![:\w\"']#)[^\n]*|//(?<![:\w\"']//)[^\n]*)")
+"""A comment's mark is looked for first, then what stands before it: many times as fast as the other way round."""
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z"))
 _VOWEL = re.compile(r"[aeiouy]")
 MAX_WORD = 64
@@ -69,9 +70,8 @@ def fields(text: str) -> Fields:
 
 def _split_comments(code: str) -> tuple[str, str]:
     """(comments, the rest) of code; what looks like a comment in a string counts as one."""
-    if "#" not in code and "//" not in code:
-        return "", code
-    return " ".join(_COMMENT.findall(code)), _COMMENT.sub("", code)
+    parts = _COMMENT.split(code)
+    return " ".join(parts[1::2]), "".join(parts[::2])
 
 
 _COMMENTS = ("#", "//", "/*")
