@@ -198,7 +198,8 @@ def measured(work: Path, language: str) -> Sketches:
 
 def collect(work: Path, language: str) -> list[Row]:
     """Writes functions-LANGUAGE-SHARD.jsonl.gz; returns for each package version, licence and what was kept."""
-    forbidden, seen = measured(work, language), set()
+    forbidden = measured(work, language)
+    seen: set[bytes] = set()
     reader: Callable[[Path], Cut] = wheel if language == "python" else deb
     paths = sorted((work / "dl").glob("*.whl") if language == "python" else (work / "go").glob("*.deb"))
     rows: list[Row] = []
@@ -207,18 +208,21 @@ def collect(work: Path, language: str) -> list[Row]:
     with ExitStack() as stack, ProcessPoolExecutor(2) as pool:
         outs = [stack.enter_context(gzip.open(part, "wt", compresslevel=2, encoding="utf-8")) for part in parts]
         for name, version, licence, functions in pool.map(reader, paths, chunksize=4):
-            fresh: dict[bytes, tuple[list[bytes], str]] = {}
+            fresh: dict[bytes, str] = {}
+            double = near = 0
             for key, sketch, line in functions:
-                if key not in seen:
-                    fresh.setdefault(key, (sketch, line))
-            lines = [line for sketch, line in fresh.values() if not forbidden.near(sketch)]
-            double, near = len(functions) - len(fresh), len(fresh) - len(lines)
-            note = "" if permissive(licence) else "left out: licence"
-            if near >= MIN_COPIES and near > COPIES_SHARE * len(fresh):
-                lines, note = [], "left out: copies of measured projects"
+                if key in seen or key in fresh:
+                    double += 1
+                elif forbidden.near(sketch):
+                    near += 1
+                else:
+                    fresh[key] = line
             seen.update(fresh)
-            outs[shard(name)].writelines(line + "\n" for line in lines)
-            rows.append((language, name, version, " ".join(licence.split()), len(lines), double, near, note))
+            note = "" if permissive(licence) else "left out: licence"
+            if near >= MIN_COPIES and near > COPIES_SHARE * (near + len(fresh)):
+                fresh, note = {}, "left out: copies of measured projects"
+            outs[shard(name)].writelines(line + "\n" for line in fresh.values())
+            rows.append((language, name, version, " ".join(licence.split()), len(fresh), double, near, note))
             print(*rows[-1], sep="\t", flush=True)
     for part, path in zip(parts, whole, strict=True):
         part.rename(path)
