@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codekb.questions import Question
-from codekb.ranking import Ranking
+from codekb.ranking import Ranking, wanted
 from codekb.table import TRUST, Table
 from codekb.text import count_tokens
 
@@ -101,8 +101,7 @@ class Measured:
 
 def measure(search: Search, questions: Sequence[Question], k: int = 10, *, namespaced: bool = False) -> Measured:
     """Run one search on every question. `namespaced` passes each question's own namespace on."""
-    if k < 1:
-        raise ValueError(f"k is {k}; metrics need at least one result")
+    k = wanted(k)
     rows = [_one(search, question, k, namespaced) for question in questions]
     columns = np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS)).T
     return Measured(tuple(q.id for q in questions), **dict(zip(COLUMNS, columns, strict=True)), k=k)

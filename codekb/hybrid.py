@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from codekb.fusion import RRF_K, reciprocal_ranks
 from codekb.lexical import Scores, top
 from codekb.priors import PRIORS, CodeFacts, QueryProfile, analyse, apply_priors
-from codekb.ranking import Hit, Ranking
+from codekb.ranking import Hit, Ranking, wanted
 
 Scorer = Callable[[str], NDArray[Any]]
 """A text → one score per function, in `corpus.functions` order: `KeywordIndex.scores`,
@@ -91,8 +91,7 @@ class Scored:
 
     def ranking(self, k: int) -> Ranking:
         """The best `k` functions; ties by id ascending."""
-        if k < 1:
-            raise ValueError(f"k is {k}; ask for at least one result")
+        k = wanted(k)
         hits = [self.hit(at) for at in top(self.scores, k, self.mask, self.facts.functions)]
         return Ranking(hits, query=self.query, title=self.title)
 

@@ -24,7 +24,7 @@ from codekb.limits import Limits
 from codekb.parsing.repo import Progress, parse_repo
 from codekb.priors import CodeFacts
 from codekb.propagation import Spread
-from codekb.ranking import Hit, Ranking
+from codekb.ranking import Hit, Ranking, wanted
 from codekb.store import disk
 from codekb.store.disk import Changes
 from codekb.text import body, enrich
@@ -186,13 +186,13 @@ class KnowledgeBase:
         alone. `graph` walks on from the result (`one_hop`, `typed`, `propagate`, or Limits) over the default graph.
         `boost` and `suppress` steer the dense query with `strength`. `related` asks for that many graph neighbours
         beside the ranking, in its `.related`. Every hit's `parts` sum to its score. Ties go by id.
-        Raises ValueError for an unknown choice, with the real ones, and for k < 1.
+        Raises ValueError for an unknown choice, with the real ones, and for k < 1; TypeError for a k that is
+        no whole number.
         """
         method = _choice("method", method or ("hybrid" if hybrid else "dense"), METHODS)
         if not isinstance(query, str):
             raise TypeError(f"the question is text, got {type(query).__name__}: {query!r}")
-        if k < 1:
-            raise ValueError(f"k is {k}; ask for at least one result")
+        k = wanted(k)
         mask = self._mask(namespace, include_tests)
         priors = (method == "hybrid") if priors is None else priors
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from codekb.chunks import Chunk, Corpus, in_namespace
-from codekb.ranking import Hit, Ranking
+from codekb.ranking import Hit, Ranking, wanted
 from codekb.termcounts import TermCounts
 from codekb.text import enrich, tokenize
 from codekb.words import Tokenizer, spellings, terms
@@ -170,8 +170,7 @@ class KeywordIndex:
 
         `namespace`, or else `mask` in function order, says which functions may be returned.
         """
-        if k < 1:
-            raise ValueError(f"k is {k}; ask for at least one result")
+        k = wanted(k)
         scores = self.scores(query)
         written = spellings(query)
         hits = []

@@ -9,6 +9,18 @@ from codekb import markup
 from codekb.chunks import Chunk
 
 
+def wanted(k: int) -> int:
+    """How many results are asked for, as a whole number of at least 1.
+
+    Raises TypeError for anything that is no whole number and ValueError below 1.
+    """
+    if isinstance(k, bool) or not hasattr(k, "__index__"):
+        raise TypeError(f"k is {k!r}; give a whole number of results, at least 1")
+    if k < 1:
+        raise ValueError(f"k is {k}; ask for at least one result")
+    return k.__index__()
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One edge that led to a hit: from chunk id `source` over `relation` to chunk id `target`.

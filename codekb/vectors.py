@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from codekb.chunks import Chunk, Corpus, in_namespace
 from codekb.encoders.base import Encoder, Vectors
-from codekb.ranking import Hit, Ranking
+from codekb.ranking import Hit, Ranking, wanted
 from codekb.text import enrich
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ class VectorIndex:
         `mask` says in function order which may be returned, instead of a namespace. Shown scores are computed again
         in float64, so that they print alike on every machine.
         """
-        if k < 1:
-            raise ValueError(f"k is {k!r}: ask for at least 1 result")
+        k = wanted(k)
         vector = self._vector(query)
         allowed = self.positions(namespace) if mask is None else np.flatnonzero(mask)
         rows = self._nearest(vector, k, allowed)

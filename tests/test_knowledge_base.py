@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from codekb.knowledge_base import GRAPHS, METHODS, KnowledgeBase
@@ -133,3 +134,14 @@ def test_building_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("def f(): pass\n")
     KnowledgeBase.build(tmp_path).search("f", graph="one_hop")
     assert [p.name for p in tmp_path.iterdir()] == ["a.py"]
+
+
+@pytest.mark.parametrize("k", [1.5, "3", None, True])
+def test_k_is_a_whole_number(kb: KnowledgeBase, k: object) -> None:
+    for method in METHODS:
+        with pytest.raises(TypeError, match="whole number of results"):
+            kb.search("x", k=k, method=method)  # type: ignore[arg-type]
+
+
+def test_k_may_be_a_number_of_numpy(kb: KnowledgeBase) -> None:
+    assert len(kb.search("run", k=np.int64(2))) == 2

@@ -92,7 +92,7 @@ def test_vectors_of_another_model_are_refused_with_both_shapes() -> None:
         VectorIndex(corpus(a="", b=""), Axes(), matrix=np.zeros((2, 5), dtype=np.float32))
     with pytest.raises(ValueError, match="query vector of shape"):
         index(a="run").search(np.zeros(4, dtype=np.float32))
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="at least one"):
         index(a="run").search("run", 0)
 
 
