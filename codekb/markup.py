@@ -23,7 +23,7 @@ METHOD_COLOURS = {
 }
 """One colour a method, the same in tables, bars and figures; told apart by people with any colour vision."""
 
-SPARE_COLOURS = ("#8b6bb8", "#5aa9b8", "#9a8a3c", "#c98fb5", "#7f7f7f", "#c0504d")
+SPARE_COLOURS = ("#8b6bb8", "#5aa9b8", "#9a8a3c", "#c98fb5", "#7f7f7f", "#c0504d", "#2f6f5e", "#a9c25d", "#4a4e8f")
 """For methods that have no colour of their own, in order of first appearance."""
 
 ANNOTATIONS = {

@@ -161,7 +161,48 @@ def test_error_of_a_search_is_told_in_the_list(explorer, monkeypatch):
 
     monkeypatch.setattr(explorer.kb, "search", broken)
     explorer.query.value = "again"
-    assert explorer.results.payload["error"] == "no view 'body' <b>" and explorer.source.value == ""
+    assert explorer.results.payload["error"] == "no view 'body' <b>"
+    assert (
+        "connect" in explorer.source.value and explorer.graph.payload["nodes"]
+    )  # of the search before, as the head says
+
+
+def test_graph_that_cannot_be_built_costs_neither_results_nor_source(kb, monkeypatch):
+    tried: list[str] = []
+
+    def broken(resolver):
+        tried.append(resolver)
+        raise ValueError("an edge leaves the corpus")
+
+    monkeypatch.setattr(kb, "graph_by", broken)
+    explorer = Explorer(kb, query="database connection", graph="one_hop", related=2)
+    assert shown_names(explorer)[0] == "connect" and "connect" in explorer.source.value
+    assert "Without the graph" in explorer.results.payload["error"]
+    note = explorer.graph.payload["note"]
+    assert "an edge leaves the corpus" in note and "resolved by" in note and explorer.graph.busy == ""
+    before = len(tried)
+    explorer.results.selected = "db/query.py::fetch"
+    assert len(tried) == before and "fetch" in explorer.source.value
+
+
+def test_folder_that_is_not_there_is_told_with_the_nearest_and_the_source_stays(explorer):
+    explorer.controls["namespace"].value = "clientt"
+    error = explorer.results.payload["error"]
+    assert error == "No folder 'clientt' with code here. Nearest: client; 1 more in the list of Only in."
+    assert "connect" in explorer.source.value and explorer.ranking
+
+
+def test_boxes_toggle_one_prior_each_and_one_search_each(explorer, monkeypatch):
+    asked: list[object] = []
+    search = explorer.kb.search
+    monkeypatch.setattr(explorer.kb, "search", lambda *a, **k: asked.append(k["priors"]) or search(*a, **k))
+    priors = explorer.controls["priors"]
+    priors.boxes["files"].value = False
+    assert asked == [tuple(n for n in priors.options if n != "files")]
+    priors.boxes["files"].value = True
+    assert asked[-1] is True and len(asked) == 2
+    priors.value = ("names",)
+    assert [name for name, box in priors.boxes.items() if box.value] == ["names"] and len(asked) == 3
 
 
 def test_error_of_the_graph_is_told_in_its_note(explorer, monkeypatch):
@@ -223,6 +264,7 @@ def test_wrong_path_is_told_and_the_old_knowledge_base_stays(explorer, wrong):
     explorer.load.index()
     assert explorer.kb is before and ("is no folder" if wrong else "no folder given") in explorer.load.report.value
     assert "<b>" not in explorer.load.report.value and not explorer.load.go.disabled
+    assert "The results shown are still those of" in explorer.load.report.value
 
 
 def test_path_may_hold_spaces_and_stand_in_quotes(explorer, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from codekb.resolve.edges import RELATIONS
+from codekb.show.checks import Checks
 
 ALIASES = {"hybrid": "method", "steer": "boost"}
 """Other words for a control in `show=`."""
@@ -19,6 +20,9 @@ BESIDE = {"method": "Search by", "around": "Graph around"}
 
 DRAWN = ("calls", "inherits", "overrides")
 """Relations drawn at first: the ones that say most and crowd least."""
+
+MAX_RESULTS = 50
+"""More than this is no list that anybody reads; the label says so, since the box corrects a larger number."""
 
 NONE = ""
 """The value of an entry that stands for None, which ipywidgets shows as an empty box."""
@@ -52,7 +56,7 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
     """
     made = {
         "method": widgets.ToggleButtons(options=["hybrid", "dense", "keyword"], value="hybrid"),
-        "k": widgets.BoundedIntText(value=10, min=1, max=50, description="Results"),
+        "k": widgets.BoundedIntText(value=10, min=1, max=MAX_RESULTS, description=f"Results (1–{MAX_RESULTS})"),
         "namespace": widgets.Combobox(
             options=tuple(n for n in choices.namespaces if n), placeholder="all folders", description="Only in"
         ),
@@ -64,17 +68,19 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
         ),
         "priors": _priors(choices.priors),
         "graph": widgets.Dropdown(options=GRAPH_MODES, description="Expand over the graph"),
-        "related": widgets.BoundedIntText(value=0, min=0, max=30, description="Related beside"),
+        "related": widgets.BoundedIntText(value=0, min=0, max=30, description="Related functions listed"),
         "boost": widgets.Text(placeholder="concepts, by commas", description="Boost"),
         "suppress": widgets.Text(placeholder="concepts, by commas", description="Suppress"),
         "strength": widgets.FloatSlider(
             value=0.3, min=0, max=1, step=0.05, description="Strength", readout_format=".2f"
         ),
         "resolver": widgets.Dropdown(options=RESOLVERS, description="Edges drawn, resolved by"),
-        "relations": widgets.SelectMultiple(options=RELATIONS, value=DRAWN, rows=6, description="Relations drawn"),
+        "relations": Checks(RELATIONS, DRAWN, "Relations drawn:"),
         "around": widgets.ToggleButtons(options={"the results": "results", "the selected": "selected"}),
     }
     for name, control in made.items():
+        if isinstance(control, Checks):
+            continue
         control.style = {"button_width": "auto"} if name in BESIDE else LABEL
         control.layout = widgets.Layout(**{"width": "auto", **_extra(name)})
         if hasattr(control, "continuous_update"):
@@ -84,15 +90,15 @@ def build_controls(choices: Choices, preset: Mapping[str, Any]) -> dict[str, wid
 
 
 def _extra(name: str) -> dict[str, str]:
-    wide = {"namespace": "230px", "boost": "250px", "suppress": "250px", "strength": "250px", "k": "120px"}
+    wide = {"namespace": "230px", "boost": "250px", "suppress": "250px", "strength": "250px", "k": "150px"}
     return {"width": wide[name]} if name in wide else {}
 
 
 def _priors(names: Sequence[str]) -> widgets.Widget:
-    """All or none where the priors have no names, else a list to choose from."""
+    """All or none where the priors have no names, else a box each."""
     if not names:
         return widgets.Checkbox(value=True, description="code-aware ranking", indent=False)
-    return widgets.SelectMultiple(options=names, value=tuple(names), rows=min(6, len(names)), description="Priors")
+    return Checks(names, names, "Priors:")
 
 
 def _apply(made: Mapping[str, widgets.Widget], preset: Mapping[str, Any]) -> None:
@@ -111,7 +117,7 @@ def _apply(made: Mapping[str, widgets.Widget], preset: Mapping[str, Any]) -> Non
 
 
 def _to_widget(control: widgets.Widget, value: Any) -> Any:
-    if isinstance(control, widgets.SelectMultiple):
+    if isinstance(control, Checks):
         if isinstance(value, bool):
             return tuple(control.options) if value else ()
         return tuple(value)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
-from codekb.chunks import Chunk
+from codekb.chunks import Chunk, in_namespace
 from codekb.markup import annotation, path_of
 from codekb.priors import NAMES
 from codekb.ranking import Hit, Ranking
@@ -37,6 +39,10 @@ MIN_SIDE = 6
 """Neighbours a side around few results; around more, as many as there are results."""
 
 
+NEAREST = 4
+"""Folders offered in place of one that there is not."""
+
+
 class Explorer(widgets.VBox):  # type: ignore[misc]
     """A knowledge base to explore. `ranking` is the last result, `selected` the id of the chunk whose source is shown.
 
@@ -51,6 +57,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.ranking = Ranking([], query=query)
         self.selected = ""
         self._counted: tuple[object, Counter[str]] = (None, Counter())
+        self._broken: dict[tuple[int, str], Exception] = {}
         self.controls = build_controls(Choices(kb.corpus.namespaces, NAMES), preset)
         self.query = widgets.Text(
             value=query, placeholder="What should the code do?", continuous_update=False, layout={"width": "auto"}
@@ -76,11 +83,12 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             self._show(Ranking([]), "Type what the code should do, or a name, and press Enter.")
             return
         try:
-            self._show(self.kb.search(query, **search_arguments(self.controls)))
+            with self._at_work(self.results, "searching …"):
+                ranking, remark = self._found(query)
         except Exception as error:  # a widget has no other place for it
-            self.ranking = Ranking([], query=query)
             self.results.payload = results.failure(error)
-            self.select("")
+            return
+        self._show(ranking, remark=remark)
 
     def select(self, chunk_id: str) -> None:
         """Show one chunk: its row, its source, its place in the graph. An empty id clears the source."""
@@ -88,6 +96,30 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.results.selected = chunk_id
         self.source.value = self._source_of(chunk_id)
         self._draw()
+
+    def _found(self, query: str) -> tuple[Ranking, str]:
+        """The ranking, and what went wrong where only the graph did: then it is the ranking without the graph."""
+        arguments = search_arguments(self.controls)
+        folder = arguments["namespace"]
+        if folder and not any(in_namespace(n, folder) for n in self.kb.corpus.namespaces):
+            raise ValueError(_no_folder(folder, self.kb.corpus.namespaces))
+        try:
+            return self.kb.search(query, **arguments), ""
+        except Exception as error:
+            plain = arguments | {"graph": None, "related": 0}
+            if plain == arguments:
+                raise
+            ranking = self.kb.search(query, **plain)
+            return ranking, f"Without the graph, which could not be used: {results.said(error)}"
+
+    @contextmanager
+    def _at_work(self, part: results.ResultList | graph.GraphView, what: str) -> Iterator[None]:
+        """Says over a part of the widget what it waits for."""
+        part.busy = what
+        try:
+            yield
+        finally:
+            part.busy = ""
 
     def _laid_out(self, shown: Sequence[str]) -> list[widgets.Widget]:
         row = widgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 14px")
@@ -127,10 +159,10 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             namespace.options, namespace.value = tuple(n for n in kb.corpus.namespaces if n), ""
         self.search()
 
-    def _show(self, ranking: Ranking, head: str = "") -> None:
+    def _show(self, ranking: Ranking, head: str = "", remark: str = "") -> None:
         self.ranking = ranking
         kept = self.selected if ranking.rank(self.selected) else (ranking.ids[0] if ranking.ids else "")
-        self.results.payload = results.payload(ranking, head=head)
+        self.results.payload = results.payload(ranking, head=head, remark=remark)
         self.select(kept)
 
     def _draw(self) -> None:
@@ -145,13 +177,25 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             self.graph.selected = self.selected
             self.graph.payload = graph.payload(view, edge_labels=alone)
         except Exception as error:  # a widget has no other place for it
-            self.graph.payload = {"note": f"The graph could not be drawn: {results.said(error)}"}
+            self.graph.payload = {
+                "note": f"The graph by {self._resolver()!r} could not be drawn: {results.said(error)} – Results and "
+                "source do not need it. Another way of finding edges may do: All controls, Edges drawn, resolved by."
+            }
 
     def _hits(self) -> list[Hit]:
         return [*self.ranking, *(self.ranking.related or ())]
 
     def _code_graph(self) -> nx.MultiDiGraph:
-        return self.kb.graph_by(self._resolver())
+        """The graph that is drawn. One that could not be built is not tried again at every click."""
+        key = (id(self.kb), self._resolver())
+        if key in self._broken:
+            raise self._broken[key]
+        try:
+            with self._at_work(self.graph, f"finding the edges by {key[1]}: once, it may take some seconds …"):
+                return self.kb.graph_by(key[1])
+        except Exception as error:
+            self._broken[key] = error
+            raise
 
     def _resolver(self) -> str:
         return str(self.controls["resolver"].value)
@@ -173,7 +217,10 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         return self._counted[1]
 
     def _degrees(self, chunk_id: str) -> str:
-        code = self._code_graph()
+        try:
+            code = self._code_graph()
+        except Exception:  # the graph pane says it
+            return ""
         if chunk_id not in code:
             return ""
         callers = sum(d["relation"] == "calls" for _, _, d in code.in_edges(chunk_id, data=True))
@@ -183,8 +230,17 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         return f"called by {callers}, calls {callees} in this code base{unknown}"
 
 
+def _no_folder(given: str, folders: Sequence[str]) -> str:
+    """Says that a folder is none of this code base, with the ones most alike and how many more there are."""
+    every = [folder for folder in folders if folder]
+    near = difflib.get_close_matches(given, every, NEAREST, 0.4) or every[:NEAREST]
+    more = len(every) - len(near)
+    rest = f"; {more} more in the list of Only in" if more else ""
+    return f"No folder {given!r} with code here. Nearest: {', '.join(near) or 'none, there are no folders'}{rest}."
+
+
 def _heading(chunk: Chunk, hit: Hit | None, degrees: str) -> str:
-    tag = f"[{annotation(hit)}]" if hit else "[from the graph]"
+    tag = "[from the graph]" if not hit else f"[{annotation(hit)}]" if hit.via else ""
     way = f"<div>reached by {html.escape(path_of(hit))}</div>" if hit and hit.via else ""
     return (
         f"<div style='line-height:1.5;padding-top:4px'><b>{html.escape(chunk.qualname)}</b> {html.escape(tag)} "

@@ -185,12 +185,16 @@ def _script() -> str:
 
 
 class GraphView(anywidget.AnyWidget):
-    """Draws a payload; `selected` is the id to highlight, `clicked` the last id clicked with a running number."""
+    """Draws a payload; `selected` is the id to highlight, `clicked` the last id clicked with a running number.
+
+    `busy` says over the picture what is being waited for.
+    """
 
     _esm = traitlets.Unicode().tag(sync=True)
     payload = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     clicked = traitlets.List(default_value=["", 0]).tag(sync=True)
+    busy = traitlets.Unicode("").tag(sync=True)
     height = traitlets.Int(430).tag(sync=True)
 
     @traitlets.default("_esm")

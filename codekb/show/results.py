@@ -20,8 +20,11 @@ MAX_NAME = 120
 """Longer names are cut in the list; the source pane shows them whole."""
 
 
-def payload(ranking: Ranking, *, head: str = "") -> dict[str, Any]:
-    """What the list draws: rows, rows of related chunks, a colour for every method, the longest bar."""
+def payload(ranking: Ranking, *, head: str = "", remark: str = "") -> dict[str, Any]:
+    """What the list draws: rows, rows of related chunks, a colour for every method, the longest bar.
+
+    `head` stands in place of the number of results, `remark` is an error that left the results whole.
+    """
     beside = list(ranking.related or ())
     every = [*ranking, *beside]
     colours = method_colours(name for hit in every for name in hit.parts)
@@ -31,23 +34,27 @@ def payload(ranking: Ranking, *, head: str = "") -> dict[str, Any]:
     scores = [hit.score for hit in ranking]
     if scores != sorted(scores, reverse=True) and any(hit.via for hit in ranking):
         count += "; what the graph brought stands below the matches, whatever its score"
+    if beside:
+        count += f"; below them {counted(len(beside), 'related function')}"
+    walked = any(hit.via for hit in every)
     return {
         "head": head or (count if len(ranking) else "No function matches. Try other words, or fewer filters."),
-        "rows": [_row(hit, str(n), form) for n, hit in enumerate(ranking, 1)],
-        "related": [_row(hit, "·", score_format(beside)) for hit in beside],
+        "error": remark,
+        "rows": [_row(hit, str(n), form, walked) for n, hit in enumerate(ranking, 1)],
+        "related": [_row(hit, "·", score_format(beside), walked) for hit in beside],
         "related_head": f"Related over the graph, beside the ranking ({len(beside)})",
         "colours": colours,
         "best": best or 1.0,
     }
 
 
-def _row(hit: Hit, rank: str, form: str) -> dict[str, Any]:
+def _row(hit: Hit, rank: str, form: str, tagged: bool) -> dict[str, Any]:
     name = hit.chunk.qualname
     return {
         "id": hit.chunk.id,
         "rank": rank,
         "name": name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…",
-        "tag": f"[{annotation(hit)}]",
+        "tag": f"[{annotation(hit)}]" if tagged else "",
         "tag_colour": REACHED_COLOUR if hit.via else MATCH_COLOUR,
         "path": path_of(hit),
         "where": _end(hit.chunk.location),
@@ -69,7 +76,13 @@ def _end(location: str) -> str:
 
 def failure(error: Exception) -> dict[str, Any]:
     """A list without rows that says what went wrong and changes nothing else."""
-    return {"head": "This search did not run.", "error": said(error), "rows": [], "colours": {}, "best": 1.0}
+    return {
+        "head": "This search did not run. Source and graph are those of the search before it.",
+        "error": said(error),
+        "rows": [],
+        "colours": {},
+        "best": 1.0,
+    }
 
 
 def said(error: Exception) -> str:
@@ -79,11 +92,12 @@ def said(error: Exception) -> str:
 
 
 class ResultList(anywidget.AnyWidget):
-    """Shows a payload; `selected` is the id of the chosen row, in both directions."""
+    """Shows a payload; `selected` is the id of the chosen row, in both directions; `busy` says what is waited for."""
 
     _esm = traitlets.Unicode().tag(sync=True)
     payload = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
+    busy = traitlets.Unicode("").tag(sync=True)
     height = traitlets.Int(500).tag(sync=True)
 
     @traitlets.default("_esm")

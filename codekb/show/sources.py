@@ -41,7 +41,7 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
             placeholder="a folder, or the name of an installed package such as jinja2",
             description="Index",
             continuous_update=False,
-            layout=widgets.Layout(width="420px"),
+            layout=widgets.Layout(width="560px"),
         )
         self.go = widgets.Button(description="Index it", layout=widgets.Layout(width="90px"))
         self.progress = widgets.IntProgress(min=0, max=1, layout=widgets.Layout(width="180px", visibility="hidden"))
@@ -64,7 +64,7 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
         self._offer_server()
         super().__init__(
             [
-                widgets.HBox([self.path, self.go, self.progress, self.stage]),
+                widgets.HBox([self.path, self.go, self.progress, self.stage], layout={"flex_flow": "row wrap"}),
                 self.report,
                 widgets.HBox([self.provider, self.model, self.base_url, self.use], layout={"flex_flow": "row wrap"}),
                 self.key_note,
@@ -106,6 +106,7 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
 
     def _run(self, make: Callable[[], KnowledgeBase]) -> None:
         self.progress.layout.visibility = "visible"
+        self.report.value = "at work …"  # what an earlier attempt said no longer holds
         self.go.disabled = self.use.disabled = True
         try:
             kb = make()
@@ -113,12 +114,15 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
                 left_out = counted(len(kb.corpus.skipped), "file")
                 raise ValueError(f"{kb.corpus.root} holds no Python or Go function; {left_out} skipped")
             self._step("building the call graph", 0, 1)
-            kb.graph_by(self._resolver())
+            with contextlib.suppress(Exception):  # the graph pane says why; the search needs no graph
+                kb.graph_by(self._resolver())
             self.kb = kb
             self.report.value = report_html(self.kb.corpus)
             self._loaded(self.kb)
         except Exception as error:  # told in the report: a widget has no other place for it
-            self.report.value = f'<span style="color:var(--jp-error-color1,#b71c1c)">{html.escape(said(error))}</span>'
+            self.report.value = f"{_red(said(error))}<div>The results shown are still those of:</div>" + report_html(
+                self.kb.corpus
+            )
         finally:
             self.progress.layout.visibility = "hidden"
             self.stage.value = ""
@@ -132,6 +136,12 @@ class LoadPanel(widgets.VBox):  # type: ignore[misc]
     def _offer_server(self, _: object = None) -> None:
         shown = "" if self.provider.value == "openai" else "none"
         self.model.layout.display = self.base_url.layout.display = self.key_note.layout.display = shown
+
+
+def _red(text: str) -> str:
+    """An error with the words of the fields for those of the arguments."""
+    text = text.replace("give base_url for a server", "put the address into the field Server, for a server")
+    return f'<div style="color:var(--jp-error-color1,#b71c1c)">{html.escape(text)}</div>'
 
 
 def providers() -> dict[str, str]:
@@ -160,16 +170,17 @@ def make_encoder(provider: str, model: str = "", base_url: str = "") -> Encoder:
 
 
 def report_html(corpus: Corpus) -> str:
-    """What was indexed, and every file that was left out or read with a reservation, with its reason."""
+    """What was indexed, and every file that was left out or read with a remark, with its reason."""
     files = len({chunk.path for chunk in corpus})
     size = f"{counted(len(corpus.functions), 'function')} in {counted(files, 'file')}"
     text = f"{size} of <code>{html.escape(corpus.root)}</code>"
-    return f"<div>{text}{_listed('skipped', corpus.skipped)}{_listed('read with a reservation', corpus.notes)}</div>"
+    skipped = _listed("skipped", corpus.skipped, "no file skipped")
+    return f"<div>{text}{skipped}{_listed('read with a remark', corpus.notes, 'all files read completely')}</div>"
 
 
-def _listed(title: str, reasons: dict[str, str]) -> str:
+def _listed(title: str, reasons: dict[str, str], none: str) -> str:
     if not reasons:
-        return f"<div>none {title}</div>"
+        return f"<div>{none}</div>"
     rows = "".join(
         f"<tr><td style='padding-right:1em'>{html.escape(path)}</td><td>{html.escape(reason)}</td></tr>"
         for path, reason in list(reasons.items())[:MAX_LISTED]

@@ -10,6 +10,9 @@ const STYLE = `
  color:var(--jp-ui-font-color1,#222);border-top:1px solid var(--jp-border-color3,#ddd)}
 .ckb-graph .legend i{display:inline-block;vertical-align:-1px;margin-right:4px;box-sizing:border-box}
 .ckb-graph .note{padding:0 96px 5px 8px;min-height:24px;font-size:11px;color:var(--jp-ui-font-color2,#666)}
+.ckb-graph .busy{position:absolute;left:6px;top:6px;padding:4px 10px;border-radius:4px;font-size:12px;z-index:4;
+ background:var(--jp-warn-color3,#fff3cd);color:#1f2933}
+.ckb-graph .busy:empty{display:none}
 .ckb-graph div.vis-tooltip{position:absolute;visibility:hidden;padding:6px 8px;white-space:pre;pointer-events:none;z-index:5;
  font:12px var(--jp-ui-font-family,sans-serif);background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#222);
  border:1px solid var(--jp-border-color1,#999);border-radius:4px;box-shadow:0 2px 6px #0003;max-width:440px;overflow:hidden}
@@ -41,8 +44,9 @@ function render({ model, el }) {
   const bar = make("div", "bar");
   const legend = make("div", "legend");
   const note = make("div", "note");
+  const busy = make("div", "busy");
   area.style.height = `${model.get("height")}px`;
-  root.append(make("style", "", STYLE), area, bar, legend, note);
+  root.append(make("style", "", STYLE), area, bar, legend, note, busy);
   el.append(root);
   const network = new vis.Network(area, { nodes: [], edges: [] }, model.get("payload").options || {});
   const fit = () => network.fit({ maxZoomLevel: 1.15 });
@@ -91,15 +95,26 @@ function render({ model, el }) {
     model.set("clicked", [nodes[0], model.get("clicked")[1] + 1]);
     model.save_changes();
   });
+  // The library hides its tooltip only while the pointer moves over the canvas, so one that leaves in a jump left it there.
+  area.addEventListener("mouseleave", () => {
+    const pointer = network.interactionHandler;
+    clearTimeout(pointer.popupTimer);
+    pointer.popup?.hide();
+    pointer.popupObj = undefined;
+  });
+  const wait = () => { busy.textContent = model.get("busy"); };
   const resized = new ResizeObserver(() => area.clientWidth && (network.redraw(), fit(), bend()));
   resized.observe(area);
   model.on("change:payload", draw);
   model.on("change:selected", pick);
+  model.on("change:busy", wait);
+  wait();
   draw();
   return () => {
     resized.disconnect();
     model.off("change:payload", draw);
     model.off("change:selected", pick);
+    model.off("change:busy", wait);
     network.destroy();
   };
 }

@@ -1,10 +1,12 @@
 // A list of hits to choose from, by mouse or arrow keys. Everything is set as text, never as HTML.
 const STYLE = `
-.ckb-results{border:1px solid var(--jp-border-color2,#ccc);border-radius:4px;overflow:auto;font-size:12px;
+.ckb-results{position:relative;border:1px solid var(--jp-border-color2,#ccc);border-radius:4px;overflow:auto;font-size:12px;
  color:var(--jp-ui-font-color1,#222);background:var(--jp-layout-color1,#fff)}
 .ckb-results .head,.ckb-results .sub{padding:5px 8px;font-size:11px;color:var(--jp-ui-font-color2,#666);
  border-bottom:1px solid var(--jp-border-color3,#ddd);white-space:pre-wrap}
 .ckb-results .sub{font-weight:600;border-top:1px solid var(--jp-border-color2,#ccc)}
+.ckb-results .busy{position:sticky;top:0;z-index:2;height:0;text-align:right}
+.ckb-results .busy span{display:inline-block;padding:4px 10px;background:var(--jp-warn-color3,#fff3cd);color:#1f2933}
 .ckb-results .error{padding:8px;white-space:pre-wrap;color:var(--jp-error-color1,#b71c1c)}
 .ckb-results .row{display:grid;grid-template-columns:20px minmax(0,1fr) 96px;gap:0 8px;padding:5px 8px;cursor:pointer;
  border-bottom:1px solid var(--jp-border-color3,#ddd);outline:none}
@@ -33,6 +35,13 @@ function make(tag, className, text) {
   return node;
 }
 
+// A name that may go on in the next line after a dot or an underscore, before it does so within a word.
+function broken(text) {
+  const name = make("b");
+  for (const part of text.split(/(?<=[._/])/)) name.append(document.createTextNode(part), make("wbr"));
+  return name;
+}
+
 function shares(row, best, colours) {
   const bar = make("div", "bar");
   for (const [name, value] of row.shares) {
@@ -52,13 +61,16 @@ function line(row, { best, colours }, choose) {
   item.dataset.id = row.id;
   item.title = row.share_text;
   const name = make("div", "name");
-  const tag = make("span", "tag", row.tag);
-  tag.style.color = row.tag_colour;
-  if (row.path) tag.title = row.path;
   const where = make("div", "where");
-  where.append(tag, document.createTextNode(row.where));
+  if (row.tag) {
+    const tag = make("span", "tag", row.tag);
+    tag.style.color = row.tag_colour;
+    if (row.path) tag.title = row.path;
+    where.append(tag);
+  }
+  where.append(document.createTextNode(row.where));
   where.title = row.where_full;
-  name.append(make("b", "", row.name), where);
+  name.append(broken(row.name), where);
   const figures = make("div");
   figures.append(make("div", "score", row.score), shares(row, best, colours));
   item.append(make("div", "n", row.rank), name, figures);
@@ -85,6 +97,8 @@ function render({ model, el }) {
     model.set("selected", id);
     model.save_changes();
   };
+  const busy = make("div", "busy");
+  const wait = () => busy.replaceChildren(...(model.get("busy") ? [make("span", "", model.get("busy"))] : []));
   const mark = () => {
     for (const row of root.querySelectorAll(".row")) {
       const on = row.dataset.id === model.get("selected");
@@ -102,6 +116,7 @@ function render({ model, el }) {
       parts.push(...payload.related.map((row) => line(row, payload, choose)));
     }
     const key = make("div", "key");
+    if (payload.rows?.length) key.append(make("span", "", "score, the sum of"));
     for (const [name, colour] of Object.entries(payload.colours || {})) {
       const item = make("span");
       const dot = make("i");
@@ -110,16 +125,19 @@ function render({ model, el }) {
       key.append(item);
     }
     parts[0].append(key);
-    root.replaceChildren(...parts);
+    root.replaceChildren(busy, ...parts);
     root.scrollTop = 0;
     mark();
   };
   model.on("change:payload", draw);
   model.on("change:selected", mark);
+  model.on("change:busy", wait);
+  wait();
   draw();
   return () => {
     model.off("change:payload", draw);
     model.off("change:selected", mark);
+    model.off("change:busy", wait);
   };
 }
 
