@@ -139,9 +139,20 @@ def test_edges_carry_relation_confidence_and_reason_and_doubtful_ones_are_dashed
     made = payload(around(CODE, [Hit(chunk("connect"), 1.0)]), edge_labels=True)
     edges = {edge["to"]: edge for edge in made["edges"]}
     assert edges["m.py::retry"]["dashes"] and not edges["m.py::connect"]["dashes"]
-    assert edges["m.py::retry"]["title"] == "calls, line 7\nconfidence 0.50: imported name"
+    assert edges["m.py::retry"]["title"] == "connect calls retry, line 7\nconfidence 0.50: imported name"
     assert edges["m.py::retry"]["label"] == "0.50" and edges["m.py::retry"]["arrows"]["to"]["enabled"]
     assert {e["text"] for e in made["legend"]} >= {"found by the search", "calls →", "confidence below 0.75"}
+
+
+def test_numbers_on_arrows_are_in_the_legend_and_only_where_they_are_drawn():
+    view = around(CODE, [Hit(chunk("connect"), 1.0)])
+    assert any("number" in entry for entry in payload(view, edge_labels=True)["legend"])
+    assert not any("number" in entry for entry in payload(view)["legend"])
+
+
+def test_what_calls_a_result_and_is_called_by_one_has_a_role_of_its_own():
+    view = around(graph(("a", "hit", "calls", 1.0), ("hit", "a", "calls", 1.0)), [Hit(chunk("hit"), 1.0)])
+    assert roles(view) == {"hit": "match", "a": "both"}
 
 
 def test_physics_is_off_and_names_are_plain_text():

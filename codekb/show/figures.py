@@ -60,7 +60,7 @@ def rank_changes(rankings: Mapping[str, Ranking], *, answers: Collection[str] = 
     ax.axhline(top + 0.6, color=FAINT, lw=0.8, ls=":")
     ax.set(ylim=(top + 1.6, 0.4), xlim=(-0.95, len(titles) - 0.05), xticks=range(len(titles)), ylabel="rank")
     ax.set_xticklabels(titles)
-    ax.set_yticks([*range(1, top + 1), top + 1], [*map(str, range(1, top + 1)), f"> {top}"])
+    ax.set_yticks([*range(1, top + 1), top + 1], [*map(str, range(1, top + 1)), f"> {top} or absent"])
     ax.xaxis.tick_top()
     ax.spines["bottom"].set_visible(False)
     moves = (
@@ -112,6 +112,8 @@ def rank_scatter(x: Ranking, y: Ranking, *, answers: Collection[str] = (), named
     ax.set_yticks(ticks, map(str, ticks))
     ax.minorticks_off()
     ax.set(xlabel=f"rank by {x.title or 'the first'}", ylabel=f"rank by {y.title or 'the second'}")
+    if right:
+        ax.set_title("blue: the answer")
     pairs = (f"{names[i]} {_or_none(x, i)} × {_or_none(y, i)}" for i in [*right, *best] if i in places)
     return Picture(
         figure, f"Rank by {x.title or 'the first'} × {y.title or 'the second'}: {said(dict.fromkeys(pairs))}"
@@ -169,7 +171,7 @@ def deltas(rows: Mapping[str, Interval], *, measure: str = "Δ") -> Picture:
     ax.axvline(0, color=INK, lw=0.8)
     ax.set_yticks(range(len(rows)), [label(n, 40) for n in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_xlabel(f"{measure} (bar: interval; grey: it contains zero)")
+    ax.set_xlabel(f"{measure}\nbar: interval · blue: better · red: harm · grey: the interval contains zero")
     told = (f"{n} {d:+.3f} [{low:+.3f}, {high:+.3f}]" for n, (d, low, high) in rows.items())
     return Picture(figure, f"{measure} with interval: {said(told, 12)}")
 
@@ -221,7 +223,7 @@ def before_after(
     if lower_is_better:
         ax.invert_xaxis()
         ax.locator_params(axis="x", integer=True)
-    ax.set_xlabel(f"{measure}: grey dot before, coloured after")
+    ax.set_xlabel(f"{measure}: grey dot before, coloured after; better →")
     return Picture(
         figure,
         f"{measure} before → after: {better} better, {worse} worse, {len(rows) - better - worse} equal",

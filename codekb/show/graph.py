@@ -25,6 +25,7 @@ ROLES = {
     "reached": ("result reached over the graph", "#fff3df", "#b8701a", 0),
     "caller": ("leads to a result (calls it)", "#e3d9f2", "#8b6bb8", 14),
     "callee": ("a result leads to it (is called)", "#d3ebdd", "#3f9b6c", 14),
+    "both": ("both: calls a result and is called by one", "#d6e4f5", "#3a7ebf", 14),
 }
 """Role → legend, fill, border, corner radius. Fills are light, so dark names read well in both themes."""
 
@@ -39,7 +40,7 @@ RELATION_COLOURS = {
 SURE = 0.75
 """Edges of less confidence are dashed: they may be wrong."""
 
-NAME_LENGTH = 23
+NAME_LENGTH, TOOLTIP_LENGTH = 23, 70
 OPTIONS = {
     "physics": {"enabled": False},
     "interaction": {
@@ -61,10 +62,12 @@ def network(view: Neighbourhood, *, edge_labels: bool = False) -> Network:
     net = Network(directed=True, cdn_resources="in_line")
     column = {spot.chunk.id: spot.x for spot in view.spots}
     labels = _labels([spot.chunk for spot in view.spots])
+    at = {spot.chunk.id: spot.chunk for spot in view.spots}
     for spot in view.spots:
         net.add_node(spot.chunk.id, **_node(spot, labels[spot.chunk.id]))
     for line in view.lines:
-        net.add_edge(line.source, line.target, **_edge(line, edge_labels), **_bend(line, column))
+        names = (at[line.source].qualname, at[line.target].qualname)
+        net.add_edge(line.source, line.target, **_edge(line, edge_labels, names), **_bend(line, column))
     return net
 
 
@@ -76,7 +79,7 @@ def _node(spot: Spot, label: str) -> dict[str, Any]:
     about = [
         spot.chunk.qualname,
         spot.chunk.location,
-        spot.chunk.signature.splitlines()[0][:90] if spot.chunk.signature else "",
+        _shortened(spot.chunk.signature.splitlines()[0]) if spot.chunk.signature else "",
     ]
     return {
         "label": number + label,
@@ -89,6 +92,10 @@ def _node(spot: Spot, label: str) -> dict[str, Any]:
         "y": spot.y,
         "physics": False,
     }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= TOOLTIP_LENGTH else text[: TOOLTIP_LENGTH - 1] + "…"
 
 
 def _labels(chunks: Sequence[Chunk]) -> dict[str, str]:
@@ -115,10 +122,11 @@ def _cut(name: str, limit: int = NAME_LENGTH) -> str:
     return name if len(name) <= limit else f"{name[:half]}…{name[-half:]}"
 
 
-def _edge(line: Line, labels: bool) -> dict[str, Any]:
+def _edge(line: Line, labels: bool, names: tuple[str, str]) -> dict[str, Any]:
     colour = RELATION_COLOURS.get(line.relation, "#888888")
     look = {
-        "title": f"{line.relation}, line {line.line}\nconfidence {line.confidence:.2f}: {line.reason}",
+        "title": f"{names[0]} {line.relation} {names[1]}, line {line.line}\n"
+        f"confidence {line.confidence:.2f}: {line.reason}",
         "color": {"color": colour, "highlight": "#1f2933", "hover": "#1f2933"},
         "width": 1 + line.confidence,
         "dashes": line.confidence < SURE,
@@ -126,7 +134,13 @@ def _edge(line: Line, labels: bool) -> dict[str, Any]:
     }
     if labels:
         look["label"] = f"{line.confidence:.2f}"
-        look["font"] = {"size": 12, "color": "#6b7785", "strokeWidth": 3, "strokeColor": "#ffffff", "align": "middle"}
+        look["font"] = {
+            "size": 12,
+            "color": "#6b7785",
+            "strokeWidth": 3,
+            "strokeColor": "#ffffff",
+            "align": "horizontal",
+        }
     return look
 
 
@@ -141,10 +155,16 @@ def payload(view: Neighbourhood, *, edge_labels: bool = False) -> dict[str, Any]
     """What the widget draws: nodes and edges of the pyvis Network, options, legend, a note on what is left out."""
     net = network(view, edge_labels=edge_labels)
     options = json.loads(net.options.to_json()) | OPTIONS
-    return {"nodes": net.nodes, "edges": net.edges, "options": options, "legend": _legend(view), "note": _note(view)}
+    return {
+        "nodes": net.nodes,
+        "edges": net.edges,
+        "options": options,
+        "legend": _legend(view, edge_labels),
+        "note": _note(view),
+    }
 
 
-def _legend(view: Neighbourhood) -> list[dict[str, Any]]:
+def _legend(view: Neighbourhood, numbers: bool) -> list[dict[str, Any]]:
     present = {spot.role for spot in view.spots}
     entries: list[dict[str, Any]] = [
         {"text": text, "colour": fill, "edge": edge, "radius": min(radius, 6), "border": 2 if not radius else 1,
@@ -157,6 +177,8 @@ def _legend(view: Neighbourhood) -> list[dict[str, Any]]:
             entries.append({"text": f"{relation} →", "colour": colour, "line": True})
     if any(line.confidence < SURE for line in view.lines):
         entries.append({"text": f"confidence below {SURE}", "colour": "#6b7785", "line": True, "dashed": True})
+    if numbers and view.lines:
+        entries.append({"text": "on an arrow: confidence that it is right, at most 1", "number": "0.90"})
     return entries
 
 

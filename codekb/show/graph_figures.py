@@ -18,6 +18,9 @@ GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 MAX_COLUMN = 14
 """Names that fit above each other in a column of the ego picture; the rest are counted."""
 
+EGO_NAME = 34
+"""Letters of a name that fit beside a column of the ego picture."""
+
 ROLE_COLOURS = {"centre": "#e0932f", "caller": "#8b6bb8", "callee": "#3f9b6c", "other": "#9aa5b1"}
 """What a chunk is to the one in the middle; the live graph uses the same colours."""
 
@@ -45,7 +48,9 @@ def hairball_and_ego(graph: nx.MultiDiGraph, chunk_id: str, *, relations: Collec
     if chunk_id not in graph:
         raise KeyError(f"{chunk_id!r} is no node of this graph of {len(graph)}")
     edges = _edges(graph, relations)
-    figure, (whole, ego) = canvas(10.0, 4.6, columns=2)
+    figure, (whole, ego) = canvas(11.5, 4.4, columns=2)
+    if grid := whole.get_gridspec():
+        grid.set_width_ratios([1.0, 1.7])
     _hairball(whole, edges, chunk_id)
     callers = sorted({a for a, b in edges if b == chunk_id})
     callees = sorted({b for a, b in edges if a == chunk_id})
@@ -77,7 +82,7 @@ def _hairball(ax: Any, edges: list[tuple[str, str]], chunk_id: str) -> None:
     ax.scatter([at[chunk_id][0]], [at[chunk_id][1]], s=40, color=ROLE_COLOURS["centre"], zorder=4)
     ax.set(xlim=(-1.05, 1.05), ylim=(-1.05, 1.05), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(f"everything: {counted(len(nodes), 'chunk')}, {counted(len(edges), 'edge')}")
+    ax.set_title(f"everything: {counted(len(edges), 'edge')} of {len(nodes)} chunks; blue: the right picture's")
 
 
 def _ego(ax: Any, centre: str, callers: list[str], callees: list[str], names: Mapping[str, str]) -> None:
@@ -89,7 +94,7 @@ def _ego(ax: Any, centre: str, callers: list[str], callees: list[str], names: Ma
             start, end = ((x, y), (0.0, 0.0)) if role == "caller" else ((0.0, 0.0), (x, y))
             ax.annotate("", end, start, arrowprops=_arrow(ROLE_COLOURS[role]))
             ax.scatter([x], [y], s=34, color=ROLE_COLOURS[role], zorder=3)
-            ax.text(x * 1.08, y, label(names[node], 24), ha=side, va="center", fontsize=8, color=INK)
+            ax.text(x * 1.08, y, label(names[node], EGO_NAME), ha=side, va="center", fontsize=8, color=INK)
         more = f" ({len(ids) - len(shown)} not drawn)" if len(ids) > len(shown) else ""
         ax.set_title(ax.get_title() + f"{counted(len(ids), role)}{more}" + (" → chunk → " if role == "caller" else ""))
     ax.scatter([0], [0], s=90, color=ROLE_COLOURS["centre"], zorder=4)

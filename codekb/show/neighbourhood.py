@@ -24,7 +24,7 @@ COLUMN_GAP, ROW_GAP = 225, 46
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A chunk to draw: its role (`match`, `reached`, `caller`, `callee`), place, rank in the results (0: none)."""
+    """A chunk to draw: its role (`match`, `reached`, `caller`, `callee`, `both`), place, rank in the results or 0."""
 
     chunk: Chunk
     role: str
@@ -89,6 +89,7 @@ def around(
     roles = {hit.chunk.id: "reached" if hit.via else "match" for hit in hits}
     roles.update(dict.fromkeys(left, "caller"))
     roles.update(dict.fromkeys(right, "callee"))
+    roles.update((i, "both") for i in left if _is_led_to(graph, i, roles, relations))
     spots = [
         Spot(chunks.get(i) or graph.nodes[i]["chunk"], roles[i], *places[i], ranks.get(i, 0))
         for i in sorted(places, key=lambda i: (places[i], i))
@@ -130,6 +131,12 @@ def _of(graph: nx.MultiDiGraph, node: str, relations: Collection[str], incoming:
         if other != node and data["relation"] in relations:
             best[other] = max(best.get(other, 0.0), data["confidence"])
     return sorted(best, key=lambda i: (_is_test(graph, i), -best[i], i))
+
+
+def _is_led_to(graph: nx.MultiDiGraph, node: str, roles: Mapping[str, str], relations: Collection[str]) -> bool:
+    """Whether a match leads to this node."""
+    edges = graph.in_edges(node, data=True)
+    return any(roles.get(source) == "match" and data["relation"] in relations for source, _, data in edges)
 
 
 def _is_test(graph: nx.MultiDiGraph, node: str) -> bool:

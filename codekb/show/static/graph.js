@@ -29,6 +29,10 @@ function make(tag, className, text) {
 
 function swatch(entry) {
   const item = make("span");
+  if (entry.number) {
+    item.append(make("b", "", `${entry.number} `), document.createTextNode(entry.text));
+    return item;
+  }
   const mark = make("i");
   mark.style.cssText = entry.line
     ? `width:18px;height:0;vertical-align:3px;border-top:2px ${entry.dashed ? "dashed" : "solid"} ${entry.colour}`
