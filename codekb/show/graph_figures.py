@@ -18,7 +18,7 @@ GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 MAX_COLUMN = 14
 """Names that fit above each other in a column of the ego picture; the rest are counted."""
 
-EGO_NAME = 34
+EGO_NAME = 46
 """Letters of a name that fit beside a column of the ego picture."""
 
 ROLE_COLOURS = {"centre": "#e0932f", "caller": "#8b6bb8", "callee": "#3f9b6c", "other": "#9aa5b1"}
@@ -48,7 +48,7 @@ def hairball_and_ego(graph: nx.MultiDiGraph, chunk_id: str, *, relations: Collec
     if chunk_id not in graph:
         raise KeyError(f"{chunk_id!r} is no node of this graph of {len(graph)}")
     edges = _edges(graph, relations)
-    figure, (whole, ego) = canvas(11.5, 4.4, columns=2)
+    figure, (whole, ego) = canvas(12.0, 4.5, columns=2)
     if grid := whole.get_gridspec():
         grid.set_width_ratios([1.0, 1.7])
     _hairball(whole, edges, chunk_id)
@@ -82,7 +82,7 @@ def _hairball(ax: Any, edges: list[tuple[str, str]], chunk_id: str) -> None:
     ax.scatter([at[chunk_id][0]], [at[chunk_id][1]], s=40, color=ROLE_COLOURS["centre"], zorder=4)
     ax.set(xlim=(-1.05, 1.05), ylim=(-1.05, 1.05), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(f"everything: {counted(len(edges), 'edge')} of {len(nodes)} chunks; blue: the right picture's")
+    ax.set_title(f"everything: {counted(len(edges), 'edge')} of {len(nodes)} chunks\nblue: the edges drawn at right")
 
 
 def _ego(ax: Any, centre: str, callers: list[str], callees: list[str], names: Mapping[str, str]) -> None:
@@ -101,7 +101,7 @@ def _ego(ax: Any, centre: str, callers: list[str], callees: list[str], names: Ma
     tall = max(len(callers[:MAX_COLUMN]), len(callees[:MAX_COLUMN]), 3)
     name = label(names[centre], 40)
     ax.text(0, tall / 2 + 0.1, name, ha="center", fontsize=9, weight="bold", color=INK)  # above all rows
-    ax.set(xlim=(-2.6, 2.6), ylim=(-tall / 2 - 0.2, tall / 2 + 0.7))
+    ax.set(xlim=(-3.1, 3.1), ylim=(-tall / 2 - 0.2, tall / 2 + 0.7))
     ax.set_axis_off()
 
 
