@@ -4,3 +4,5 @@
 # --- your code
 mine = "greedy strategy: largest first by degree, no two adjacent nodes share the same label"
 # --- end
+for hit in kb.search(mine, k=3):
+    print(hit.chunk.id)
