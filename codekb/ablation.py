@@ -242,6 +242,6 @@ def ablation_table(kept: Kept, names: Collection[str], base: str, *, budget: int
         delta = "" if name == base else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*difference(within, first))
         scores = [float(arm.recall().mean()), float(arm.mrr().mean()), float(within.mean())]
         rows.append([name, *scores, delta, f"{np.mean(arm.tokens):.0f}"])
-    columns = ["arm", "R@10", "MRR@10", f"R in {budget} tokens", f"Δ to {base}", "tokens of 10"]
+    columns = ["arm", "R@10", "MRR@10", f"R in {budget} tokens", f"Δ R in {budget} tokens, to {base}", "tokens of 10"]
     note = f"n = {len(kept)} questions; [ ] is the paired 95 % bootstrap interval."
     return Table(columns, rows, caption=caption or kept.corpus, notes=[note, TRUST])

@@ -72,7 +72,7 @@ def test_a_table_has_a_row_an_arm_and_says_how_far_to_trust_it() -> None:
     traced = Traced([[(1, 100)], [(None, 500)]], [10, 20])
     table = ablation_table(Kept("c", {}, ["q1", "q2"], {BASE: traced, "other": traced}), [BASE, "other"], BASE)
     assert table.column("R@10") == [0.5, 0.5]
-    assert table["other"][f"Δ to {BASE}"].startswith("+0.000")
+    assert table["other"][f"Δ R in 4000 tokens, to {BASE}"].startswith("+0.000")
     assert "n = 2" in table.notes[0]
 
 
