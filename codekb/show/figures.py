@@ -171,7 +171,7 @@ def deltas(rows: Mapping[str, Interval], *, measure: str = "Δ") -> Picture:
     ax.axvline(0, color=INK, lw=0.8)
     ax.set_yticks(range(len(rows)), [label(n, 40) for n in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_xlabel(f"{measure}\nbar: interval · blue: better · red: harm · grey: the interval contains zero")
+    ax.set_xlabel(f"{measure}\nbar: interval, grey where it holds zero\nblue: better · red: harm")
     told = (f"{n} {d:+.3f} [{low:+.3f}, {high:+.3f}]" for n, (d, low, high) in rows.items())
     return Picture(figure, f"{measure} with interval: {said(told, 12)}")
 

@@ -36,12 +36,12 @@ def payload(ranking: Ranking, *, head: str = "", remark: str = "") -> dict[str, 
         count += "; what the graph brought stands below the matches, whatever its score"
     if beside:
         count += f"; below them {counted(len(beside), 'related function')}"
-    walked = any(hit.via for hit in every)
+    walked = any(hit.via for hit in ranking)
     return {
         "head": head or (count if len(ranking) else "No function matches. Try other words, or fewer filters."),
         "error": remark,
         "rows": [_row(hit, str(n), form, walked) for n, hit in enumerate(ranking, 1)],
-        "related": [_row(hit, "·", score_format(beside), walked) for hit in beside],
+        "related": [_row(hit, "·", score_format(beside), True) for hit in beside],
         "related_head": f"Related over the graph, beside the ranking ({len(beside)})",
         "colours": colours,
         "best": best or 1.0,
