@@ -178,8 +178,9 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             self.graph.payload = graph.payload(view, edge_labels=alone)
         except Exception as error:  # a widget has no other place for it
             self.graph.payload = {
-                "note": f"The graph by {self._resolver()!r} could not be drawn: {results.said(error)} – Results and "
-                "source do not need it. Another way of finding edges may do: All controls, Edges drawn, resolved by."
+                "note": f"The graph by {self._resolver()!r} could not be drawn: {results.said(error)}. Results and "
+                "source do not need it. Another way of finding edges may do: All controls, Edges drawn, resolved by.",
+                "failed": True,
             }
 
     def _hits(self) -> list[Hit]:
@@ -244,5 +245,5 @@ def _heading(chunk: Chunk, hit: Hit | None, degrees: str) -> str:
     way = f"<div>reached by {html.escape(path_of(hit))}</div>" if hit and hit.via else ""
     return (
         f"<div style='line-height:1.5;padding-top:4px'><b>{html.escape(chunk.qualname)}</b> {html.escape(tag)} "
-        f"<span style='opacity:.7'>{html.escape(chunk.location)} · {html.escape(degrees)}</span>{way}</div>"
+        f"<span style='opacity:.7'>{html.escape(' · '.join(filter(None, (chunk.location, degrees))))}</span>{way}</div>"
     )

@@ -10,6 +10,8 @@ const STYLE = `
  color:var(--jp-ui-font-color1,#222);border-top:1px solid var(--jp-border-color3,#ddd)}
 .ckb-graph .legend i{display:inline-block;vertical-align:-1px;margin-right:4px;box-sizing:border-box}
 .ckb-graph .note{padding:0 96px 5px 8px;min-height:24px;font-size:11px;color:var(--jp-ui-font-color2,#666)}
+.ckb-graph.failed .note{position:absolute;top:44px;left:16px;right:16px;padding:0;font-size:13px;
+ color:var(--jp-error-color1,#b71c1c)}
 .ckb-graph .busy{position:absolute;left:6px;top:6px;padding:4px 10px;border-radius:4px;font-size:12px;z-index:4;
  background:var(--jp-warn-color3,#fff3cd);color:#1f2933}
 .ckb-graph .busy:empty{display:none}
@@ -81,10 +83,11 @@ function render({ model, el }) {
     network.redraw();
   };
   const draw = () => {
-    const { nodes = [], edges = [], legend: entries = [], note: text = "" } = model.get("payload");
+    const { nodes = [], edges = [], legend: entries = [], note: text = "", failed = false } = model.get("payload");
     network.setData({ nodes, edges });
     legend.replaceChildren(...entries.map(swatch));
     note.textContent = text;
+    root.classList.toggle("failed", failed);
     root.dataset.nodes = nodes.length;
     root.dataset.edges = edges.length;
     area.setAttribute("role", "img");
