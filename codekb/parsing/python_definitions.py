@@ -72,18 +72,15 @@ class Definitions(Annotations):
         double = self.new() if args.kwarg else NOTHING
         defaults = [*args.defaults]
         given: list[list[int]] = []
-        for position, default in enumerate(defaults, len(positional) - len(defaults)):
-            source = self.value(default)
-            self.copy(positional[position][1], source)
+        both = [*positional, *keyword]
+        for position, default in enumerate([*defaults, *args.kw_defaults], len(positional) - len(defaults)):
+            source = self.value(default) if default is not None else NOTHING
+            self.copy(both[position][1], source)
             if source >= 0:
                 given.append([position, source])
-        for (_, var), default in zip(keyword, args.kw_defaults, strict=True):
-            if default is not None:
-                self.copy(var, self.value(default))
-        for position, (arg, var) in enumerate(positional):
-            scope.params[var] = position
-            scope.env[arg.arg] = var
-        for arg, var in keyword:
+        for position, (arg, var) in enumerate(both):
+            if arg.arg not in self.shared:
+                scope.params[var] = position
             scope.env[arg.arg] = var
         for arg_or_none, var in ((args.vararg, star), (args.kwarg, double)):
             if arg_or_none is not None:
@@ -109,6 +106,7 @@ class Definitions(Annotations):
             NOTHING,
             given,
             (),
+            (),
         ]
         self.functions.append(fact)
         self.later.append((scope, node, fact))
@@ -125,27 +123,41 @@ class Definitions(Annotations):
         self.scope = scope
         self.strong.clear()
         if scope.kind == "lambda":
-            self.return_value(self.value(node.body))
+            first = len(self.calls)
+            self.return_value(self.value(node.body), first)
         else:
             self._annotate(scope, node, fact)
             self.block(node.body)
+        self._settle_returns(scope)
         fact[7] = scope.yielded
         fact[8] = sorted(scope.passed)
         fact[11] = scope.sent
         fact[13] = [[position, none, var] for (position, none), var in scope.guarded.items()]
+        fact[14] = sorted(scope.relays)
         self.scope = self.module
 
-    def return_value(self, var: int) -> None:
+    def return_value(self, var: int, first: int) -> None:
+        """A value is returned, written with the calls from number `first` on."""
+        if var < 0:
+            return
         scope = self.scope
-        position = scope.params.get(var)
-        if position is not None:
-            scope.passed.add(position)
-        elif scope.guard is not None and var >= 0:
-            if scope.guard not in scope.guarded:
-                scope.guarded[scope.guard] = self.new()
-            self.copy(scope.guarded[scope.guard], var)
-        else:
-            self.copy(scope.ret, var)
+        scope.returned.append((var, scope.guard))
+        if scope.params and first < len(self.calls):
+            made = [call[0] for call in self.calls[first:]]
+            scope.relays.update(o for o in self.origins(var) if o in made and o not in scope.env.values())
+
+    def _settle_returns(self, scope: Scope) -> None:
+        """Parameters that are returned as they came are told apart from what else is."""
+        for var, guard in dict.fromkeys(scope.returned):
+            origins = self.origins(var)
+            given = [scope.params[one] for one in origins if one in scope.params]
+            scope.passed.update(given)
+            others = [one for one in origins if one not in scope.params] if given else [var]
+            target = scope.ret
+            if guard is not None and others:
+                target = scope.guarded[guard] = scope.guarded.get(guard) or self.new()
+            for one in others:
+                self.copy(target, one)
 
     def _annotate(self, scope: Scope, node: Function, fact: list[Any]) -> None:
         args = node.args

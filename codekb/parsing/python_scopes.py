@@ -25,8 +25,7 @@ class Scope:
 
     __slots__ = (
         "around", "cells", "dead", "env", "first", "globals", "guard", "guarded", "index", "kind", "log", "loops",
-        "nonlocals",
-        "owner", "params", "passed", "ret", "sent", "versions", "yielded",
+        "nonlocals", "owner", "params", "passed", "relays", "ret", "returned", "sent", "versions", "yielded",
     )  # fmt: skip
 
     def __init__(self, kind: str, index: int, owner: int, around: Scope | None) -> None:
@@ -44,6 +43,8 @@ class Scope:
         self.nonlocals: set[str] = set()
         self.params: dict[int, int] = {}  # variable of a parameter → its position
         self.passed: set[int] = set()  # positions of parameters that are returned as they came
+        self.returned: list[tuple[int, tuple[int, bool] | None]] = []  # (variable, the guard there) of each `return`
+        self.relays: set[int] = set()  # results of calls that are returned at once
         self.ret = NOTHING
         self.yielded = NOTHING
         self.sent = NOTHING  # what a `yield` expression gives
@@ -79,6 +80,7 @@ class Names:
         self.strong: dict[tuple[int, Any], int] = {}
         self.fixed: set[int] = set()  # variables that stand for one definition or import
         self.bound: set[str] = set()  # names that the module itself binds
+        self.parts: dict[int, list[int]] = {}  # variable where versions of a name meet → these versions
         self.shared: set[str] = set()  # names that some nested scope declares global or nonlocal
         if "global" in text or "nonlocal" in text:
             for declared in _DECLARED.findall(text):
@@ -171,6 +173,7 @@ class Names:
             return var
         phi = self.new()
         self.copy(phi, var)
+        self.parts[phi] = [var]
         for loop in open_loops:
             loop.phis[name] = phi
         scope.env[name] = phi
@@ -248,9 +251,21 @@ class Names:
         if not live:
             return options[0] if len(set(options)) == 1 else NOTHING
         phi = self.new()
+        self.parts[phi] = live
         for var in live:
             self.copies += (phi, var)
         return phi
+
+    def origins(self, var: int) -> list[int]:
+        """The versions that meet in a variable, itself where none do."""
+        if var not in self.parts:
+            return [var]
+        seen, found = {var}, [var]
+        for one in found:  # grows while it is read
+            new = [part for part in self.parts.get(one, ()) if part not in seen]
+            seen.update(new)
+            found += new
+        return [one for one in found if one not in self.parts]
 
     def enter_loop(self) -> int:
         scope = self.scope
@@ -263,7 +278,10 @@ class Names:
         ends = [] if scope.dead else [{name: scope.env.get(name, NOTHING) for name in loop.phis}]
         for end in [*ends, *loop.exits]:
             for name, phi in loop.phis.items():
-                self.copy(phi, end.get(name, NOTHING))
+                again = end.get(name, NOTHING)
+                self.copy(phi, again)
+                if again >= 0:
+                    self.parts[phi].append(again)
         dead, scope.dead = scope.dead, False
         changed = self.undo(mark)
         self.merge([*([] if dead else [changed]), *loop.exits], open_end=True)

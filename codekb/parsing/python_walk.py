@@ -39,7 +39,8 @@ class Walk(Branches):
 
     def return_(self, node: ast.Return) -> None:
         if node.value is not None:
-            self.return_value(self.value(node.value))
+            first = len(self.calls)
+            self.return_value(self.value(node.value), first)
         self.scope.dead = True
 
     def raise_(self, node: ast.Raise) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from codekb.resolve.python_arguments import Arguments
 from codekb.resolve.python_core import (
     BIND,
     CALL,
@@ -13,13 +12,13 @@ from codekb.resolve.python_core import (
     Site,
 )  # fmt: skip
 from codekb.resolve.python_program import Function, Program
+from codekb.resolve.python_returning import Returning
 from codekb.resolve.python_values import (
     BOUND,
     BOX_METHOD,
     CLASS,
     CLASS_METHOD,
     FUNCTION,
-    GENERATOR,
     INSTANCE,
     LIBRARY,
     PARTIAL,
@@ -28,7 +27,7 @@ from codekb.resolve.python_values import (
 )  # fmt: skip
 
 
-class Calls(Arguments):
+class Calls(Returning):
     """Adds calls to the solver; `found` receives (site number, owner, target chunk, line, reason)."""
 
     sites: int = 0
@@ -117,8 +116,8 @@ class Calls(Arguments):
         if receiver >= 0 and function.positional and self.types:
             self.receive(function, receiver)
         if chunk in site.done:
-            if site.result >= 0 and 0 in function.passed and receiver >= 0:
-                self.add(site.result, receiver)
+            if site.result >= 0 and receiver >= 0:
+                self.give_back_receiver(function, site, receiver)
             return
         site.done.add(chunk)
         self.edge(site, chunk, reason)
@@ -132,54 +131,7 @@ class Calls(Arguments):
         if function.positional and (self.flow or function.owner < 0):
             self.add(function.positional[0], receiver)
 
-    def give_back(self, function: Function, site: Site, receiver: int) -> None:
-        result = site.result
-        if function.yields >= 0:
-            self.add(result, self.values.of(GENERATOR, function.chunk))
-        else:
-            self.copy(function.ret, result)
-        for position, none, var in function.guarded:
-            if self._is_given(function, site, position, receiver) is not none:
-                self.copy(var, result)
-        for position in function.passed:
-            self._give_back_argument(function, site, position, receiver)
-
-    def _is_given(self, function: Function, site: Site, position: int, receiver: int) -> bool | None:
-        """Whether the call gives this parameter a value that is not None; None for unknown."""
-        shifted = position - (1 if receiver >= 0 else 0)
-        given = site.args[: shifted + 1]
-        if shifted < 0 or any(arg.__class__ is list for arg in given):
-            return None
-        if len(given) > shifted:
-            return None if given[shifted] == -1 else True
-        var = function.positional[position]
-        for name, source in site.kwargs:
-            if name is None or (function.parameter(name) == var and source == -1):
-                return None
-            if function.parameter(name) == var:
-                return True
-        return None if position in function.defaults else False
-
-    def _give_back_argument(self, function: Function, site: Site, position: int, receiver: int) -> None:
-        """A parameter that is returned as it came: what was given here, not what all callers give."""
-        result = site.result
-        shifted = position - (1 if receiver >= 0 else 0)
-        if shifted < 0:
-            self.add(result, receiver)
-            return
-        given = site.args[: shifted + 1]
-        if any(arg.__class__ is list for arg in given):
-            self.copy(function.positional[position], result)
-        elif len(given) > shifted:
-            self.copy(given[shifted], result)
-        else:
-            var = function.positional[position]
-            named = [source for name, source in site.kwargs if name is not None and function.parameter(name) == var]
-            self.copy(named[0] if named else function.defaults.get(position, -1), result)
-            if any(name is None for name, _ in site.kwargs):
-                self.copy(var, result)
-
-    # arguments
+    # classes
 
     def instantiate(self, site: Site, value: int) -> None:
         chunk = self.values.first[value]

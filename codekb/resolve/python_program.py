@@ -17,6 +17,7 @@ class Function:
 
     __slots__ = (
         "boxes",
+        "callers",
         "chunk",
         "defaults",
         "double",
@@ -29,6 +30,7 @@ class Function:
         "passed",
         "positional",
         "positional_only",
+        "relays",
         "ret",
         "sent",
         "star",
@@ -51,6 +53,7 @@ class Function:
             sent,
             defaults,
             guarded,
+            relays,
         ) = fact
         self.chunk = chunk_base + index
         self.positional = [base + var for _, var in positional]
@@ -61,13 +64,30 @@ class Function:
         self.double = base + double if double >= 0 else -1
         self.ret = base + ret
         self.yields = base + yields if yields >= 0 else -1
-        self.passed = passed
+        self.passed = list(passed)  # a copy, as of the flags
+        self.relays = [base + var for var in relays]
+        self.callers: list[tuple[Any, int]] = []  # (call, receiver), for what turns out to be passed through
         self.sent = base + sent if sent >= 0 else -1
         self.guarded = [(position, none, base + var) for position, none, var in guarded]
         self.defaults = {position: base + var for position, var in defaults}
         self.owner = chunk_base + owner if owner >= 0 else -1
         self.flags = list(flags)  # a copy: resolving adds to it, and facts are kept and saved
         self.name_of = (positional, keyword, base)
+
+    def at(self, position: int) -> int:
+        """The variable of the parameter at this position; keyword-only ones stand after the others."""
+        count = len(self.positional)
+        return int(self.positional[position] if position < count else self.keyword[position - count])
+
+    def position(self, var: int) -> int:
+        """Which parameter a variable is, -1 for none and for `self`."""
+        parameters = [*self.positional, *self.keyword]
+        found = parameters.index(var) if var in parameters else -1
+        return -1 if found == 0 and self.owner >= 0 else found
+
+    def returns_first(self) -> bool:
+        """Whether what stands first, as `self` does, comes back."""
+        return 0 in self.passed and bool(self.positional)
 
     def parameter(self, name: str) -> int:
         """The variable of the parameter that a keyword argument fills, -1 for none."""

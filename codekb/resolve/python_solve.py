@@ -86,7 +86,9 @@ class Solver(Creation):
     def _close(self) -> None:
         """What stays open when all is settled: keys of unknown value, decorators that could not be followed."""
         self.close_items()
+        self.close_given_back()
         if self.flow:
+            self.drain()
             self._close_decorations()
             self.drain()
             self.close_abstract()

@@ -27,6 +27,8 @@ class Wrapping(Calls):
                 continue
             function = self.program.functions[first[value]]
             self.receive(function, second[value])
+            if second[value] >= 0 and function.returns_first():
+                self.add(target, second[value])
             if function.chunk in seen:
                 continue
             seen.add(function.chunk)
