@@ -5,8 +5,8 @@ const STYLE = `
 .ckb-results .head,.ckb-results .sub{padding:5px 8px;font-size:11px;color:var(--jp-ui-font-color2,#666);
  border-bottom:1px solid var(--jp-border-color3,#ddd);white-space:pre-wrap}
 .ckb-results .sub{font-weight:600;border-top:1px solid var(--jp-border-color2,#ccc)}
-.ckb-results .busy{position:sticky;top:0;z-index:2;height:0;text-align:right}
-.ckb-results .busy span{display:inline-block;padding:4px 10px;background:var(--jp-warn-color3,#fff3cd);color:#1f2933}
+.ckb-results[data-busy]::before{content:attr(data-busy);position:sticky;top:0;float:right;z-index:2;padding:4px 10px;
+ background:var(--jp-warn-color3,#fff3cd);color:#1f2933}
 .ckb-results .error{padding:8px;white-space:pre-wrap;color:var(--jp-error-color1,#b71c1c)}
 .ckb-results .row{display:grid;grid-template-columns:20px minmax(0,1fr) 96px;gap:0 8px;padding:5px 8px;cursor:pointer;
  border-bottom:1px solid var(--jp-border-color3,#ddd);outline:none}
@@ -97,8 +97,10 @@ function render({ model, el }) {
     model.set("selected", id);
     model.save_changes();
   };
-  const busy = make("div", "busy");
-  const wait = () => busy.replaceChildren(...(model.get("busy") ? [make("span", "", model.get("busy"))] : []));
+  const wait = () => {
+    if (model.get("busy")) root.dataset.busy = model.get("busy");
+    else delete root.dataset.busy;
+  };
   const mark = () => {
     for (const row of root.querySelectorAll(".row")) {
       const on = row.dataset.id === model.get("selected");
@@ -125,7 +127,7 @@ function render({ model, el }) {
       key.append(item);
     }
     parts[0].append(key);
-    root.replaceChildren(busy, ...parts);
+    root.replaceChildren(...parts);
     root.scrollTop = 0;
     mark();
   };
