@@ -117,6 +117,17 @@ def test_toggle_changes_the_table_and_the_canvas_soon(page):
     assert canvas(page) != picture
 
 
+def test_one_click_takes_one_prior_off(page):
+    page.locator(".jupyter-widget-Collapse-header", has_text="All controls").click()
+    before = page.locator(".ckb-results").inner_text()
+    page.get_by_label("names", exact=True).click()
+    changed(page, ".ckb-results", before)
+    assert (
+        not page.get_by_label("names", exact=True).is_checked() and page.get_by_label("files", exact=True).is_checked()
+    )
+    page.locator(".jupyter-widget-Collapse-header", has_text="All controls").click()
+
+
 def test_click_on_a_row_and_arrow_keys_show_the_source(page):
     row = page.locator(".ckb-results .row").nth(1)
     row.click()
